@@ -24,7 +24,7 @@ interface Balance {
 const feeRate = ['--fee-rate', '1'] as const;
 const runeName = 'WALLET•OF•ORDINALS';
 
-/** The life of a wallet of ord. Each step ends with a block, and with comparisons of all that is read. */
+/** The life of a wallet of ord. Each step ends with a block, and compares everything that wallets read. */
 export class Flow {
   readonly #steps: Steps;
   readonly #node: WalletNode;
@@ -228,7 +228,7 @@ export class Flow {
     ok((await this.#balance('seller')).cardinal >= before.cardinal + 100_000_000);
   }
 
-  /** Coins of a key that no wallet has. It takes an index of addresses. */
+  /** Sweeps coins of a key that no wallet has. The sweep needs an index of addresses. */
   async #sweep(): Promise<void> {
     const key = hex.decode('07'.repeat(32));
     const regtest = { ...TEST_NETWORK, bech32: 'bcrt' };

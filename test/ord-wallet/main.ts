@@ -8,14 +8,14 @@ import { startWalletNode } from './processes/wallet-node.ts';
 import { Steps } from './steps.ts';
 
 /*
- * npm run test:ord-wallet: ord 0.29.1's wallet on a real node, with Satscribe in place of ord's server. After each step
- * every list of two wallets is compared with what ord's server makes of it. Some minutes; needs ord, which it does not
- * build by itself.
+ * npm run test:ord-wallet: runs ord 0.29.1's wallet on a real node, with Satscribe in place of ord's server. After each
+ * step it compares every list of two wallets with the same list from ord's server. It takes some minutes, and needs an
+ * installed ord.
  */
 
 const startedAt = performance.now();
 const say = (line: string): void => console.log(line);
-/** Ends of the started processes, called in reverse order. */
+/** Functions that end the started processes, called in reverse order. */
 const ends: (() => Promise<void>)[] = [];
 
 async function prepare(folder: string): Promise<{ steps: Steps; flow: Flow }> {
@@ -23,7 +23,7 @@ async function prepare(folder: string): Promise<{ steps: Steps; flow: Flow }> {
   const node = await startWalletNode();
   ends.push(() => node.remove());
   say(`${program} on ${node.version}`);
-  // a block, so that each server finds something
+  // a first block, so that no server starts on an empty chain
   await node.mine();
   const { cookieFile, rpcUrl } = node.node;
   const ord = new Ord(program, { url: node.walletUrl, cookieFile }, folder);
@@ -49,7 +49,7 @@ async function prepare(folder: string): Promise<{ steps: Steps; flow: Flow }> {
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'satscribe-ord-wallet-'));
-// the accounts of the embedded servers must reach theirs
+// the accounts of the embedded servers must be able to reach their folders
 await chmod(folder, 0o755);
 let line = 'ord-wallet: failed';
 try {

@@ -3,18 +3,18 @@ import { waitUntil } from '#test/support/wait-until.ts';
 import type { Ord, OrdResult } from './processes/ord-program.ts';
 import type { WalletNode } from './processes/wallet-node.ts';
 
-/** The servers that the wallet is used with. */
+/** The servers that the tests use with ord's wallet. */
 export interface Servers {
   /** Satscribe with its default indexes. */
   readonly plain: string;
   /** Satscribe with sats and addresses. */
   readonly full: string;
-  /** ord's own, with the same two sets of indexes. */
+  /** ord's own server, with the same two sets of indexes. */
   readonly ordPlain: string;
   readonly ordFull: string;
 }
 
-/** Commands that change nothing, whose answers are compared. */
+/** Commands that change nothing. Their output is compared. */
 const reads = [
   ['balance'],
   ['outputs'],
@@ -33,7 +33,7 @@ const reads = [
 export const wallets = ['seller', 'buyer'] as const;
 export type WalletName = (typeof wallets)[number];
 
-/** Runs commands of ord's wallet, and compares what it says beside Satscribe and beside ord. */
+/** Runs commands of ord's wallet. Compares their output with Satscribe as the server and with ord as the server. */
 export class Steps {
   readonly #ord: Ord;
   readonly #node: WalletNode;
@@ -49,7 +49,7 @@ export class Steps {
     this.#say = say;
   }
 
-  /** A command against Satscribe: with its default indexes, or with all. Returns its JSON. */
+  /** Runs a command against Satscribe, with its default indexes or with all indexes. Returns the command's JSON. */
   async run<Value>(
     name: WalletName,
     words: readonly string[],
@@ -62,7 +62,7 @@ export class Steps {
     return result.value as Value;
   }
 
-  /** A command that ord refuses, with the same words beside either server. */
+  /** Runs a command that ord must refuse, with the same words for both servers. */
   async refused(name: WalletName, words: readonly string[]): Promise<string> {
     const { plain, ordPlain } = this.#servers;
     const [ours, theirs] = await this.#both(plain, ordPlain, name, words);
@@ -72,14 +72,14 @@ export class Steps {
     return ours.error;
   }
 
-  /** A block with what was sent, after which every wallet is told the same by all servers. */
+  /** Mines what was sent. After that, all servers must return the same to every wallet. */
   async confirm(blocks = 1): Promise<void> {
     await this.#node.mine(blocks);
     await this.settle();
     for (const name of wallets) await this.#compare(name);
   }
 
-  /** All servers have every block. */
+  /** Waits until all servers have every block. */
   async settle(): Promise<void> {
     const height = await this.#node.node.rpc.call<number>('getblockcount');
     for (const url of Object.values(this.#servers)) {
@@ -109,7 +109,7 @@ export class Steps {
     name: WalletName,
     words: readonly string[],
   ): Promise<[OrdResult, OrdResult]> {
-    // one after the other: the wallet locks its database
+    // one command after the other, because the wallet locks its database
     this.commands++;
     const own = await this.#ord.wallet(ours, name, words);
     return [own, await this.#ord.wallet(theirs, name, words)];

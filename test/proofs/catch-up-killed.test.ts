@@ -22,8 +22,8 @@ describe('a derived table that is added to an index', () => {
       const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
       return signal ?? code;
     };
-    // the table that is filled from other tables comes first; then the others, within the blocks of one table and of
-    // two
+    // The table that is filled from other tables comes first, then another table. Kills come within the blocks of one
+    // table, and within those of two tables.
     for (const [table, batches] of [
       ['properties', 4],
       ['test_stays', 6],
@@ -44,7 +44,7 @@ describe('a derived table that is added to an index', () => {
         if (point === 'handed-over') expect(state?.is_followed).toBe(true);
         else expect(state?.tip_height).toBeGreaterThan(reached);
         reached = state?.tip_height ?? reached;
-        // reported events reach as far as the rows
+        // hashes of events reach exactly as far as the rows
         if (paid?.is_followed === false) expect(await lastPaymentHash(database)).toBe(paid.tip_height);
       }
     }

@@ -18,7 +18,7 @@ test('the rows are those of a clean index, whatever happens to chain and pass me
       until: fc.integer({ min: 90, max: 260 }),
     }),
     fc.record({ kind: fc.constant('undo' as const), height: fc.integer({ min: 60, max: 200 }) }),
-    // after this number of batches its connections are cut in the middle of its work
+    // after this number of batches, the connections of the pass are cut in the middle of its work
     fc.record({
       kind: fc.constant('pass' as const),
       batches: fc.integer({ min: 1, max: 30 }),

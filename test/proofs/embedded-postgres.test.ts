@@ -292,7 +292,7 @@ describe.runIf(process.getuid?.() === 0)('as root in a folder of mode 700', () =
       const second = await start(moved);
       expect(await ask(second.url, 'SELECT answer FROM kept')).toBe(42);
       expect((await attachEmbeddedPostgres(moved)).url).toBe(second.url);
-      // the copy is still a copy of the folder at its new place
+      // the copy is still refused after the original folder was moved
       await expect(start(copy)).rejects.toMatchObject({ code: 'data_dir_unusable' });
       await second.stop();
     } finally {

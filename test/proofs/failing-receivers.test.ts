@@ -10,7 +10,7 @@ import { readWaiting } from '#webhooks/webhooks.queries.ts';
 const failing = 10_000;
 const messages = 200;
 
-/** Half of them never answer, the others fail in several ways. */
+/** Half of the receivers never answer; the others fail in several ways. */
 function fail({ host }: Received, response: ServerResponse): void {
   switch (Number(/\d+/u.exec(host)?.[0]) % 10) {
     case 0:
@@ -85,15 +85,15 @@ test(`${failing} failing receivers delay none that answers`, async () => {
     return rows[0]?.count ?? 0;
   };
   const startedAt = performance.now();
-  // never seen before, and put after all the others
+  // the message of a receiver that was never seen before comes after all others
   const fresh = await timed('good-new', 0, 1);
   const left = await untried();
-  // the new message arrived a moment before that is stored
+  // the new message arrives a moment before its arrival is stored
   await waitUntil(async () => expect(await readWaiting(database.pool)).toMatchObject({ count: failing }));
   process.stdout.write(
     `messages at once, ms p50 / p95 / max: alone ${shown(alone)}, beside ${failing} failing receivers ${shown(beside)}; a new receiver ${shown(fresh)} with ${left} of ${failing} others untried\n`,
   );
   expect(startedAt).toBeGreaterThan(0);
-  // most of the earlier ones are still to be tried
+  // most of the earlier messages have no try yet
   expect(left).toBeGreaterThan(failing / 2);
 });

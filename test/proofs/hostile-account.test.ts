@@ -75,7 +75,7 @@ async function plant(name: string, target: string): Promise<void> {
   await lchown(path, account.uid, account.gid);
 }
 
-/** The failure of a start, or null. In any case, nothing of root's was touched or shown. */
+/** Starts a server. Returns the failure, or `null`. Checks that nothing of root's was touched or shown. */
 async function start(): Promise<unknown> {
   let failure: unknown = null;
   const said: string[] = [];
@@ -122,7 +122,7 @@ describe.runIf(process.getuid?.() === 0)('as root, links that the account of the
       await plant(join('postgres', name), join(victim.path, target));
       const failure = await start();
       if (failure === null) expect(await answers()).toEqual({ one: 1 });
-      // pg_ctl writes the log as the account, which may not write there
+      // pg_ctl writes the log as the account, which has no right to write there
       expect(failure === null).toBe(name !== 'server.log');
       if (name === 'password') {
         const password = await lstat(join(data.path, 'postgres/password'));

@@ -14,7 +14,7 @@ const manyBlock = 2;
 const hogBlock = 3;
 const manyPages = 60;
 const pictures = 24;
-/** Pictures are drawn one after another, each within a bound of seconds. */
+/** How long the tests wait for a picture, in ms. Pictures are drawn one after another, each within some seconds. */
 const waitingMs = { timeout: 60_000 };
 
 let http: HttpApp;
@@ -24,7 +24,7 @@ let page: Page;
 let base: string;
 /** Requests to anything except our server, dialogs and downloads. */
 let outside: string[];
-/** Tabs that crashed. A frame has a process of its own, and its crash is not one of the tab. */
+/** Tabs that crashed. A frame runs in its own process, so the crash of a frame is not a crash of the tab. */
 let crashedTabs: string[];
 
 describe.skipIf(executable === null)('lists of hostile inscriptions in a real browser', () => {
@@ -36,7 +36,7 @@ describe.skipIf(executable === null)('lists of hostile inscriptions in a real br
         rows: Array.from({ length: pictures }, (_, index) => ({
           name: `picture ${index}`,
           type: 'image/png',
-          // the largest pictures that we draw, each of another size
+          // the largest pictures that we draw, each with another height
           body: png(4_096, 4_096 - index, { rows: 4_096 - index }),
         })),
       },
@@ -58,7 +58,7 @@ describe.skipIf(executable === null)('lists of hostile inscriptions in a real br
       },
     ]);
     base = await http.app.listen({ host: '127.0.0.1', port: 0 });
-    // a frame that takes all memory should not take that of the machine
+    // a frame that uses all of its memory must not use all memory of the machine
     browser = await launchChromium(executable ?? '', ['--js-flags=--max-old-space-size=192']);
   });
 
@@ -118,7 +118,7 @@ describe.skipIf(executable === null)('lists of hostile inscriptions in a real br
     expect(await page.evaluate(`document.querySelector('${picture}').naturalWidth`)).toBeLessThanOrEqual(400);
   };
 
-  /** Texts of the frames of a list, in which nothing runs. */
+  /** The text of a sandboxed frame in a list. Nothing runs in this frame. */
   const frameText = async (name: string): Promise<string> => {
     const handle = (await tileOf(name).locator('iframe[sandbox=""]').elementHandle())!;
     await handle.scrollIntoViewIfNeeded();
@@ -133,7 +133,7 @@ describe.skipIf(executable === null)('lists of hostile inscriptions in a real br
       await page.goto(`${base}${path}`);
       const seen = { words: 0, signs: 0, pictures: 0 };
       for (const { name, says, ...bomb } of bombs) {
-        // a list shows equal contents once
+        // a list shows contents that are equal only once
         if ((await tileOf(name).count()) === 0) continue;
         const type = String(bomb.type ?? 'text/plain');
         if (type.startsWith('image/')) {
@@ -170,7 +170,7 @@ describe.skipIf(executable === null)('lists of hostile inscriptions in a real br
     await page.goto(`${base}/block/${pictureBlock}`);
     await scrollDown();
     for (let index = 0; index < pictures; index += 1) await waitForThumbnail(`picture ${index}`);
-    // a placeholder is square
+    // a placeholder is square, and this picture is not
     const last = `document.querySelector('img[src="/thumbnails/${idOf('picture 23')}.webp"]').naturalHeight`;
     expect(await page.evaluate(last)).toBe(398);
   });
@@ -215,7 +215,7 @@ describe.skipIf(executable === null)('lists of hostile inscriptions in a real br
       await page.waitForSelector('iframe.full', { state: 'attached' });
     };
     if (name === 'ever more memory') {
-      // Playwright takes the crash of a frame for one of the page, and sends the page no more requests
+      // Playwright reports the crash of a frame as a crash of the page, and then sends the page no more requests
       const crash = new Promise((resolve) => void page.once('crash', resolve));
       await open().catch(() => undefined);
       await crash;

@@ -20,7 +20,7 @@ const processFile = fileURLToPath(new URL('../support/chain/seam-process.ts', im
 const golden = new GoldenChain('mixed-2');
 const blockCount = golden.chain.headers.length;
 const batchBlocks = 2;
-/** Below 100 no block has an inscription. */
+/** No block below height 100 has an inscription. */
 const firstPasses = 100 / batchBlocks + 2;
 const random = seededRandom('seams');
 const { folderOf } = indexTests();
@@ -59,14 +59,14 @@ async function freshDatabase(called: string): Promise<void> {
   await pool.end();
 }
 
-/** Report of a process at a seam: batches that it had applied, and those of them that were committed. */
+/** Report of a process at a seam: the number of batches that it decided, and how many of them were committed. */
 interface AtSeam {
   readonly seam: Seam;
   readonly decided: number;
   readonly committed: number;
 }
 
-/** Expects that a batch was at the seam, and that the next one was decided. */
+/** Expects that one batch was at the seam while the next batch was already decided. */
 function expectOverlap({ seam, decided, committed }: AtSeam): void {
   expect([seam, decided - committed]).toEqual([seam, seam === 'committed' ? 1 : 2]);
 }
@@ -77,7 +77,10 @@ function start(at: SeamTask['at'], how: SeamTask['how']): ChildProcess {
   return child;
 }
 
-/** Loads with a process that kills itself at a seam, and returns its report; null: it loads to the end. */
+/**
+ * Loads with a process that kills itself at a seam, and returns its report. If `seam` is `null`, the process loads to
+ * the end.
+ */
 async function load(seam: Seam | null, passes = 1): Promise<AtSeam | null> {
   const started = start(seam === null ? [] : [[seam, passes]], 'kill');
   let said = '';
@@ -93,7 +96,7 @@ async function load(seam: Seam | null, passes = 1): Promise<AtSeam | null> {
   return { seam, decided: Number(decided), committed: Number(committed) };
 }
 
-/** Loads with one process that stops at seams until the work there is done. */
+/** Loads with one process that pauses at seams. It continues when `work` is done. */
 async function loadHeld(at: SeamTask['at'], work: (goOn: () => void) => Promise<void>): Promise<void> {
   const started = start(at, 'hold');
   let said = '';
@@ -136,7 +139,7 @@ async function wouldLoseNothing(): Promise<boolean> {
   }
 }
 
-/** Checks for the rows of a clean index; its outbox names each block once, in order and without gaps. */
+/** Expects the rows of a clean index, and an outbox that names each block once, in order and without gaps. */
 async function expectClean(): Promise<void> {
   expect(await indexedBlocks()).toBe(blockCount);
   const pool = server.pool(name);
@@ -163,7 +166,7 @@ describe('a load whose next batch is decided while one is written', () => {
       expectOverlap(at!);
       const after = await indexedBlocks();
       const committed = (after - blocks) / batchBlocks;
-      // a commit that was sent may have been executed
+      // a commit that was sent may or may not have been executed
       expect(seam === 'commit' ? [at!.committed, at!.committed + 1] : [at!.committed]).toContain(committed);
       blocks = after;
     }
@@ -197,7 +200,7 @@ describe('a load whose next batch is decided while one is written', () => {
     let lost: number | null = null;
     const at = Array.from({ length: 8 }, (_, turn) => ['committed', turn === 0 ? firstPasses : 1] as const);
     await loadHeld(at, async (goOn) => {
-      // a commit that waits for the disk, like that of an index build, may have come after that of the batch
+      // a later commit that waits for the disk, like that of an index build, may have flushed the batch's commit too
       if (lost === null && !(await wouldLoseNothing())) {
         const before = await indexedBlocks();
         await server.crash('SIGKILL', 0);
@@ -211,7 +214,7 @@ describe('a load whose next batch is decided while one is written', () => {
   });
 
   test('continues by itself after crashes of its server, whatever the state of its batches', async () => {
-    // a crash takes a second: three seams; in a long run all
+    // each crash takes a second, so only three seams are tried; a long run tries all
     const some = shuffled(random, seams).filter((_, place) => place % sampleStep(2) === 0);
     const at = some.map((seam, turn) => [seam, turn === 0 ? firstPasses : 2] as const);
     await loadHeld(at, async (goOn) => {

@@ -25,16 +25,18 @@ import {
 import { alice, bob, carol, listed, platform, postage } from '#test/support/sales/trades.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 
-/** Transactions of each class, shared by its kinds: signed by a wallet, in blocks that a real node accepts. */
+/**
+ * Number of transactions of each class, shared by its kinds. A wallet signs them, and a real node accepts their blocks.
+ */
 const ofClass = 200;
 const dummy = 600;
 const money = 1_000_000;
 const price = 50_000;
 const single = 0x03;
-/** Transactions of a block. */
+/** Number of transactions per block. */
 const perBlock = 100;
 
-/** Coins of a buyer: three dummies, and a coin that pays. */
+/** Coins of a buyer: three dummies, and a coin that pays the price. */
 interface Purse {
   readonly dummies: readonly Coin[];
   readonly money: Coin;
@@ -51,11 +53,11 @@ interface Label {
 
 interface Kind {
   readonly make: (items: readonly Coin[], purse: Purse) => RegtestTransaction;
-  /** Null: nothing is sold. */
+  /** `null` if nothing is sold. */
   readonly label: Label | null;
-  /** Kinds of its class. */
+  /** Number of kinds in its class. */
   readonly kinds: number;
-  /** Number of items of one transaction. */
+  /** Number of items in one transaction. */
   readonly items?: number;
 }
 
@@ -103,7 +105,7 @@ const kinds: Readonly<Record<string, Kind>> = {
     make: ([item], purse) => twoDummies(item!, purse, { sighash: single }),
   },
   openordex: {
-    // the item's sats are given away
+    // the sats of the item are given away
     kinds: 5,
     label: sold('openordex', { price, payout: price }),
     make: ([item], { dummies, money: coin }) =>
@@ -218,7 +220,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** Kinds whose purse is the holder's own. */
+/** Kinds in which the holder pays with her own purse. */
 const fromAlice = new Set([
   'transfer',
   'deposit with more sats',
@@ -265,7 +267,7 @@ async function purses(count: number, owner: number): Promise<Purse[]> {
   }));
 }
 
-/** The height of the last sale: tests run in any order, on one chain. */
+/** The height of the last sale. Tests run in any order, on one chain. */
 async function lastSale(): Promise<number> {
   const { rows } = await node.database.pool.query<{ height: number }>(
     'SELECT coalesce(max(height), -1) AS height FROM chain.sales',
@@ -329,7 +331,7 @@ test('of a real chain all sales are found, as they were made, and nothing else',
   expect([...found.keys()].filter((txid) => !all.includes(txid))).toEqual([]);
 }, 600_000);
 
-/** Coins of the payers of kinds, mined. */
+/** Mines coins for the payers of these kinds. */
 async function labelledPurses(kinds: readonly LabelledKind[]): Promise<Omit<LabelledPurse, 'items'>[]> {
   const coin = await node.chain.coin();
   const values = [dummySats, dummySats, dummySats, shiftSats, moneySats];
@@ -346,7 +348,7 @@ async function labelledPurses(kinds: readonly LabelledKind[]): Promise<Omit<Labe
   });
 }
 
-/** Purchases of all kinds in blocks of a real node, by their kind. */
+/** Mines purchases of all kinds in blocks of a real node. Returns their kinds by transaction id. */
 async function minedPurchases(kinds: readonly LabelledKind[]): Promise<Map<string, LabelledKind>> {
   const made = new Map<string, LabelledKind>();
   for (let from = 0; from < kinds.length; from += perBlock) {
@@ -365,7 +367,7 @@ async function minedPurchases(kinds: readonly LabelledKind[]): Promise<Map<strin
   return made;
 }
 
-/** The rows of purchases, by the transaction. */
+/** The rows of purchases, by transaction id. */
 async function labelsSaid(): Promise<Map<string, SaleLabel[]>> {
   const { rows } = await node.database.pool.query<
     Omit<SaleLabel, 'class'> & { readonly txid: string; readonly class: number }

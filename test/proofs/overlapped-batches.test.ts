@@ -29,15 +29,19 @@ async function emptyPool(): Promise<pg.Pool> {
   return made.pool;
 }
 
-/** Seams outside the transaction: the next batch may build an index, which waits for its end. */
+/**
+ * Seams outside of the transaction. Only these are used because the next batch may build an index, which waits for the
+ * end of the transaction.
+ */
 const waitsOutside = seams.filter((name) => !['copying', 'transaction'].includes(name));
 const boundsOf = (blocks: number): number[] => [1, 2, 3, 5, 7, 16, blocks];
 /**
- * Every bound in a long run; else every fourth one, the others with the next chains. The first chain is the longest.
+ * Whether a bound is tried with a chain. A long run tries every bound; otherwise a chain gets every fourth bound, and
+ * the next chains get the others. The first chain is the longest.
  */
 const isTried = (chain: number, at: number): boolean => (chain + at + 1) % sampleStep(4) === 0;
 
-/** A random chain with sales: no recorded one has any. */
+/** A random chain with sales, because no recorded chain has any. */
 const sold = new SoldChain('overlapped');
 const soldName = 'sold';
 const names = [...goldenChainNames, soldName];

@@ -30,7 +30,7 @@ async function stateOf({ pool }: TestDatabase): Promise<State> {
 test('a process that reclassifies sales and is killed at every step ends with those of a fresh index', async () => {
   const database = await chain.indexed();
   await ageSales(database);
-  // the writer's next session begins it
+  // the writer's next session starts to reclassify
   await chain.index(database);
   const run = async (failpoint: CatchUpTask['failpoint']): Promise<unknown> => {
     const task: CatchUpTask = { url: database.url, dir: chain.dirs.best, tables: 'program', failpoint };

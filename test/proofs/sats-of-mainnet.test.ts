@@ -13,7 +13,7 @@ const file = process.env['MAINNET_BLK_FILE'];
 const magic = 0xd9b4bef9;
 const recordHead = 8;
 
-/** Whole blocks; the last record of a file may be cut off. */
+/** Returns complete blocks. The last record of a file may be cut off. */
 function* blocksOf(bytes: Buffer): Generator<Uint8Array> {
   for (let at = 0; at + recordHead <= bytes.length && bytes.readUInt32LE(at) === magic; ) {
     const end = at + recordHead + bytes.readUInt32LE(at + 4);

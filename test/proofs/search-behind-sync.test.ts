@@ -3,7 +3,7 @@ import { hasElasticsearch } from '#test/support/elasticsearch/elasticsearch.ts';
 import { syncedEngineUnderTest } from '#test/support/elasticsearch/synced-index.ts';
 import { describeSearchEngine } from '#test/support/search/search-engine-conformance.ts';
 
-// npm test tries this only on random chains (test/integration/search/sync-reads.test.ts)
+// npm test runs only random chains on this engine (test/integration/search/sync-reads.test.ts)
 if (hasElasticsearch()) {
   describeSearchEngine('the synced Elasticsearch engine', syncedEngineUnderTest, 2);
 } else {

@@ -25,8 +25,8 @@ const timeout = 600_000;
 const nodesCount = 3;
 const readersCount = 4;
 /**
- * Load before a node is killed, while it is away, and after its return: a block per half second, a thousand times
- * mainnet's.
+ * Duration of each phase, in ms: before a node is killed, while it is away, and after its return. A block comes every
+ * half second, a thousand times mainnet's rate.
  */
 const phasesMs = { before: 8000, away: 30_000, after: 8000 };
 
@@ -48,7 +48,7 @@ describe.runIf(hasElasticsearch())('a cluster of three nodes with a replica', { 
   let rows: SearchRows;
   let nodes: readonly Elasticsearch[];
   let index: SyncedIndex;
-  /** The inscriptions below every block that was ever the tip. */
+  /** The inscriptions of the chain at every block that was ever the tip. */
   const states = new Map<string, readonly StoredInscription[]>();
 
   beforeAll(async () => {
@@ -82,7 +82,7 @@ describe.runIf(hasElasticsearch())('a cluster of three nodes with a replica', { 
     await remember();
   };
 
-  /** The node that holds the first shard itself, not a copy of it. */
+  /** The node that has the primary copy of the first shard. */
   const nodeOfPrimary = async (): Promise<Elasticsearch> => {
     const shards = await index.elastic.request<{ node: string; prirep: string; shard: string }[]>({
       method: 'GET',
@@ -189,7 +189,7 @@ describe.runIf(hasElasticsearch())('a cluster of three nodes with a replica', { 
         `refused meanwhile: ${JSON.stringify(Object.fromEntries(refusals))}; waited for by the sync: ${[...new Set(sync.problems)].join(', ')}`,
       ].join('\n')}\n`,
     );
-    // it continued without the node, for reads and for writes
+    // the cluster continued reads and writes without the node
     expect(times.some((at) => at > killedMs && at < startedMs)).toBe(true);
     expect(steps.some((at) => at > killedMs && at < startedMs)).toBe(true);
   });

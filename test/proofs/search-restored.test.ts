@@ -81,7 +81,7 @@ describe.runIf(hasElasticsearch())('an index that another one replaced', { timeo
     );
   };
 
-  /** Takes a snapshot of the index that is served. Returns a function that restores it. */
+  /** Takes a snapshot of the index that serves searches. Returns a function that restores the snapshot. */
   const snapshotServed = async (): Promise<() => Promise<void>> => {
     const served = await index.served();
     const request = (method: 'PUT' | 'POST', path: string, body: object): Promise<unknown> =>

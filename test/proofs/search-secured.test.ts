@@ -80,7 +80,7 @@ describe.runIf(hasElasticsearch())('an Elasticsearch that requires authenticatio
     expect(await codeOf({ url: named.href, caFile: settings.caFile })).toBe('answered');
   });
 
-  // the test server cannot store API keys: a proxy before it checks them
+  // the test server cannot store API keys, so a proxy in front of the server checks them
   test('answers clients with an API key, until it is revoked', async () => {
     const apiKey = Buffer.from('id:secret').toString('base64');
     const door = await openKeyDoor(server, `ApiKey ${apiKey}`);
@@ -115,12 +115,15 @@ describe.runIf(hasElasticsearch())('an Elasticsearch that requires authenticatio
 
 interface KeyDoor {
   readonly url: string;
-  /** Accepted value of `Authorization`. */
+  /** The accepted value of `Authorization`. */
   accepted: string;
   close(): Promise<void>;
 }
 
-/** Speaks TLS with the server's certificate, and forwards requests with the key as the account. */
+/**
+ * Opens a proxy that speaks TLS with the server's certificate. It forwards requests that have the accepted key, with
+ * the password of the account.
+ */
 async function openKeyDoor({ url, dataDir }: Elasticsearch, accepted: string): Promise<KeyDoor> {
   const read = (name: string): Buffer => readFileSync(join(dataDir, 'config', name));
   const { user, password } = restrictedAccount;

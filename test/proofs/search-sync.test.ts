@@ -35,7 +35,9 @@ const inscriptionOf = (seed: number): TestInscription => ({
   metadata: seed % 3 === 0 ? `{"trait":"${seed % 4}"}` : null,
 });
 
-/** A start of the server takes half a minute on a machine that runs other suites too. */
+/**
+ * Maximum duration of a test, in ms. A start of the server takes half a minute on a machine that runs other suites too.
+ */
 const timeout = 400_000;
 
 describe.runIf(hasElasticsearch())('the sync of a search index that fails', { timeout }, () => {
@@ -270,7 +272,7 @@ describe.runIf(hasElasticsearch())('the sync of a search index that fails', { ti
   });
 });
 
-/** Gives files that root copied to their owner. */
+/** Gives files that root copied to the owner of `like`. */
 async function giveToOwner(like: string, folder: string): Promise<void> {
   const { chown, readdir, stat } = await import('node:fs/promises');
   const { uid, gid } = await stat(join(like, '..'));

@@ -48,7 +48,7 @@ async function verify(options: { from?: Height; to?: Height } = {}): Promise<Ver
   });
 }
 
-/** Changes a row, verifies, and changes it back. */
+/** Changes a row, verifies the chain, and restores the row. */
 async function tampered(
   change: string,
   back: string,
@@ -117,7 +117,7 @@ describe('verifying', () => {
     }
     const found = differences.map(({ table, column }) => `${table} ${column}`);
     for (const [table, column] of changes) {
-      // outputs have no key: a changed row is one row too few and one too many
+      // outputs have no key, so a changed row counts as one missing row and one additional row
       expect(found).toContain(`chain.${table} ${table === 'outputs' ? null : column}`);
     }
     expect(differences.filter(({ height }) => height === 130)).toMatchObject([

@@ -25,7 +25,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
   });
   afterAll(() => world?.close());
 
-  /** A code that has earned 300 sats and the addition, by a deep delivery. */
+  /** Registers a code that has earned 300 sats and the additional fee by a deep delivery. */
   async function owed(additional: number): Promise<string> {
     const partner = await partners.register();
     await partners.deliver(partner, additional, confirmations + 1);
@@ -60,7 +60,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
     });
   };
 
-  /** Settles when the process with the seed has looked at everything after the newest block. */
+  /** Settles when the process with the seed has checked everything after the newest block. */
   async function looked(id: string): Promise<void> {
     await world.database.pool.query(`UPDATE service.payouts SET stuck = 'not looked at' WHERE id = $1`, [id]);
     await blocks(1);
@@ -92,7 +92,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
   test('of revenue never count a coin that a payout to a partner takes meanwhile', async () => {
     const { pool } = world.database;
     const code = await owed(9_000);
-    // coins allow less than the ledger
+    // the wallet's coins allow less than the ledger does
     await pool.query(`UPDATE service.wallet_coins SET aside = 'runic' WHERE value = 40000`);
     const before = (await readRevenue(pool, { proveFree: proveFree(pool), confirmations })).takeable;
     await world.stop();
@@ -101,7 +101,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
       confirmations,
       proveFree: async (coins) => {
         const proofs = await proveFree(pool)(coins);
-        // the process with the seed signs while coins are looked at
+        // the process with the seed signs while the coins are read
         await world.follow();
         await until(id, ({ state }) => state === 'sent');
         return proofs;
@@ -124,7 +124,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
     });
     const id = ids[0]!;
     await until(id, ({ state }) => state === 'sent');
-    // like a reorganisation takes back revenue of an order
+    // a reorganisation also takes back revenue of an order in this way
     const book = (from: string, to: string): Promise<unknown> =>
       pool.query(
         `INSERT INTO service.ledger_entries (subject_kind, subject_id, from_account, to_account, asset, amount, txid)
@@ -150,13 +150,14 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
       'SELECT txid, plan FROM service.wallet_transactions WHERE payout_id = $1',
       [id],
     );
-    // a transaction of another plan in a block takes its coin, and it gives way
+    // a block has a transaction of another plan that spends the payout's coin, so the payout's transaction is
+    // superseded
     const spent = rows[0]!.plan.inputs.map(({ outpoint }) => outpoint);
     await pool.query(`UPDATE service.wallet_coins SET aside = 'runic' WHERE encode(txid, 'hex') = ANY($1)`, [
       spent.map((outpoint) => Buffer.from(outpoint.split(':')[0]!, 'hex').reverse().toString('hex')),
     ]);
     await withTransaction(pool, (tx) => supersedeOfOrders(tx, [trustedTxid(rows[0]!.txid)]));
-    // a sent payout is settled with a block, or once a minute
+    // a sent payout is checked after each block, or once a minute
     await blocks(1);
     await until(id, ({ state }) => state === 'asked');
     await looked(id);
@@ -165,7 +166,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
       txid: null,
       stuck: expect.stringMatching(/^An output that its transaction spends is missing/u) as string,
     });
-    // a block has it after all: no other transaction pays the share
+    // a block contains its transaction after all, so no other transaction pays the share
     await mined(id);
     expect((await payout(id)).txid).toBe(txid);
     await pool.query('UPDATE service.wallet_coins SET aside = NULL');
@@ -195,7 +196,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
     expect((await world.audit()).payouts).toEqual([]);
   }, 180_000);
 
-  /** The block whose change of a payout is unspent. */
+  /** Returns the hash of the block that contains a transaction of a payout. */
   const blockOf = async (txid: string): Promise<string> => {
     const { rows } = await world.database.pool.query<{ hash: Buffer }>(
       'SELECT hash FROM service.payments_seen WHERE txid = $1 AND height IS NOT NULL',

@@ -77,7 +77,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
       const place = await world.placeOf(world.inscribed[index]!.ids[0]!);
       expect(place.satpoint).toBe(`${burn.id}:${vout}:0`);
       expect(place.charms).toContain('burned');
-      // the sats of the output all return, or are padded
+      // all sats of the output return; an output below the dust limit is padded
       const returned = outputs.filter(({ purpose }) => purpose === 'ordinals');
       const { value } = world.inscribed[index]!.coin;
       expect(returned.reduce((sum, each) => sum + each.value, 0)).toBeGreaterThanOrEqual(value - 1);
@@ -109,7 +109,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
       'change 2000',
     ]);
     expect(made.fee).toBe(9_000 - 546 - 330 - 2_000);
-    // it was moved before, and the fee is everything that is left
+    // the inscription was moved before, and all remaining sats are the fee
     expect(made.warnings).toEqual([
       expect.stringMatching(/^The inscription has left the output that it was made in\./u) as string,
       expect.stringMatching(
@@ -207,7 +207,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
       ...signerBody(owner, other),
     });
     expect(burned.body.message).toContain('is burned already');
-    // 500 sats: not enough for any fee without coins
+    // the sats that are left are too few for any fee, and no other coins may be spent
     const poor = await world.ask('/create-burn-psbt', {
       ...burn,
       utxo: `${moved.txid}:0`,

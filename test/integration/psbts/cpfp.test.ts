@@ -39,7 +39,7 @@ const to = ({ owner, type }: CustomerAddress, value: number): NewOutput => ({ va
 describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', () => {
   let world: OrderWorld;
   let app: App;
-  /** Confirmed coins without contents, each of another owner. */
+  /** Confirmed coins without inscriptions, runes or special sats. Each has a different owner. */
   let coins: Coin[];
   let owners = 500;
 
@@ -155,7 +155,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
     const { vsize } = await entryOf(txid);
     const poor = await Promise.all([second, third].map(({ txid: id }) => entryOf(id)));
     const size = poor.reduce((sum, each) => sum + each.vsize, vsize);
-    // the first one paid 50,000 sats for itself
+    // the first transaction already paid 50,000 sats for itself
     expect(child.fee).toBeGreaterThanOrEqual(50 * size - 500);
     expect(child.fee).toBeLessThan((50 * size - 500) * 1.01);
     await world.chain.mineMempool();
@@ -279,7 +279,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
       ),
     );
     expect(await refusal(wanted(customer, etching.coin(0), 30))).toContain('may hold runes');
-    // the first sat of a block is uncommon
+    // the first sat of a block is uncommon, so its coin is not spent
     const mined = await chain.coin();
     const rare = await broadcast(
       transaction([mined], [to(customer, 20_000), { value: mined.value - 20_400 }]),

@@ -77,7 +77,7 @@ describe.skipIf(bitcoindForTests() === null)('coins of a payment address', () =>
     expect(chosen.coins.map(({ txid, vout }) => `${displayHash(txid)}:${vout}`)).toEqual(
       [coins['plain']!, coins['small']!].map(({ txid, vout }) => `${txid}:${vout}`),
     );
-    // everything is proven with an index of sats
+    // with an index of sats every coin can be proven
     expect([...unproven]).toEqual([]);
   });
 

@@ -108,7 +108,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
           layout,
           customer,
           special: await world.special(customer.ordinals, layout.value, layout.place),
-          // larger than all coins that may be spent
+          // larger than the sum of all coins that may be spent
           kept: await world.kept(customer.payment, 90_000),
           id: '',
           address: '',
@@ -148,7 +148,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
   }, 240_000);
   afterAll(() => world?.close());
 
-  /** The sat of the inscription of an order, and its place in the index. */
+  /** The sat of an order's inscription, and the inscription's location in the index. */
   async function inscribedOn(id: string) {
     const found = await world.world.customerOrders.read(id);
     const { rows } = await world.world.database.pool.query<{ sat: number }>(
@@ -329,7 +329,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
     expect(await refusal(wanted)).toMatch(
       /^400 specialSatsOutput: at the fee rate of the order each output that pays for it costs 1160 sats, more than its postage of 546/u,
     );
-    // with a rule for sats it is spent for its sat
+    // an order with a rule for sats spends the output for its sat
     const { order: picky } = await made('dear and picky', { feeRate: 60_000n }, ['uncommon']);
     await world.fund(customer.payment, [60_000]);
     await world.mine();
@@ -403,7 +403,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
       ...body({ address, amount: Number(amount) - 1_500 }),
       specialSatsOutput: special.name,
     });
-    // without a rule for sats the first payment is inscribed, and with a rule any payment with such a sat
+    // an order without a rule for sats inscribes the first payment; with a rule it may be any payment with such a sat
     const elsewhere =
       /^400 specialSatsOutput: with the payments that the order already has, its inscription would/u;
     expect(await refusal(rest(any))).toMatch(elsewhere);

@@ -167,7 +167,7 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents that are paid 
     );
     await world.world.chain.mine([first]);
     await world.world.indexed();
-    // the payments of orders may get the block later than the index
+    // the payments of orders may be read from the block later than the index
     const second = await world.world.eventually(async () => {
       const body = { ...signerBody(customer.payment, customer.ordinals), orderId: id };
       const answer = await world.post<PsbtAnswer & PsbtRefused>(url, body);

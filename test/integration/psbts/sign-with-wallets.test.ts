@@ -17,7 +17,7 @@ const feeRate = 3;
 interface Case {
   readonly name: string;
   readonly customer: Customer;
-  /** Returns the PSBTs of the page afterwards, and the txid if the wallet sent it. */
+  /** Signs with a wallet. Returns the signed PSBTs, and the transaction id if the wallet sent the transaction. */
   readonly sign: (
     answer: PsbtAnswer,
     customer: Customer,

@@ -62,7 +62,7 @@ describe.skipIf(bitcoindForTests() === null)(`POST ${path}`, () => {
     ]);
     return Buffer.from(scriptPubKey, 'hex');
   };
-  /** A signed payment that was not sent yet. */
+  /** A signed payment that is not sent yet. */
   async function payment(
     address: string,
     value: number,

@@ -54,7 +54,7 @@ test('a coin is spent while a transaction that may be mined spends it', async ()
   expect([await isSpent(1), await isSpent(2)]).toEqual([true, false]);
   await end(1);
   expect(await isSpent(1)).toBe(false);
-  // of another family, and then of the first again
+  // a transaction of another family spends the coin, and then one of the first family again
   await spend(1, 'second');
   expect(await isSpent(1)).toBe(true);
   await end(1);

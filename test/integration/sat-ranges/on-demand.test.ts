@@ -24,7 +24,7 @@ import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
 
-/** The chains fed to a real node. All of them take minutes. */
+/** The golden chains that a real node gets. A run with all chains takes minutes. */
 const chains = (process.env['GOLDEN_NODE_CHAINS'] ?? 'sats-1,transfers-1').split(',');
 
 type Pair = [start: number, end: number];
@@ -35,11 +35,11 @@ interface Scan {
   readonly unknown: readonly { output: string; reason: string }[];
 }
 
-/** The output of block 0. */
+/** Whether this is the output of block 0, which begins with sat 0. */
 const isFirst = ({ ranges: [range] }: { readonly ranges: readonly { readonly start: number }[] }): boolean =>
   range?.start === 0;
 
-/** The outpoint of what is lost: it is no output of the chain. */
+/** The outpoint under which ord lists lost sats. The chain has no such output. */
 const lost = `${'0'.repeat(64)}:4294967295`;
 
 describe.skipIf(bitcoindForTests() === null).each(chains)(
@@ -49,7 +49,7 @@ describe.skipIf(bitcoindForTests() === null).each(chains)(
     const [best] = golden.tips();
     const recorded = golden
       .satAnswers<Pair[]>(best!, 'output-ranges')
-      // neither what is lost nor what is unbound is an output of the chain
+      // lost sats and unbound inscriptions are not in outputs of the chain
       .filter(({ key }) => !key.startsWith('0'.repeat(64)))
       .map(({ key, value }) => ({ key, ranges: value!.map(([start, end]) => ({ start, end })) }));
     const folder = mkdtempSync(join(tmpdir(), 'satscribe-sats-'));
@@ -115,7 +115,7 @@ describe.skipIf(bitcoindForTests() === null).each(chains)(
         if (ranges.length > 1) ofFees++;
         expect(sizeOf(ranges)).toBe(traced!.output.value);
       }
-      // some came from several places
+      // some outputs have sats from several inputs
       expect(ofFees).toBeGreaterThan(0);
     }, 300_000);
 

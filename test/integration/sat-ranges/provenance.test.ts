@@ -24,7 +24,7 @@ import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const bitcoin = 100_000_000;
-/** Owner of an output that begins with such sats and continues with others. */
+/** Owner of an output that begins with sats of the satribute and continues with other sats. */
 const seller = 31;
 const special = 50_000;
 
@@ -120,7 +120,7 @@ describe.skipIf(bitcoindForTests() === null)(
       return unpackRanges(rows[0]!.ranges);
     }
 
-    /** Traces as a process that indexes does, until it is as told. */
+    /** The ranges that the index had for `held` before the coin was spent. */
     async function tracedUntil(isThere: () => boolean): Promise<void> {
       const controller = new AbortController();
       const ended = followProvenance({
@@ -139,7 +139,7 @@ describe.skipIf(bitcoindForTests() === null)(
       await Promise.all([isKnown, ended]);
     }
 
-    /** Stores a result as a walk that ended too late would. */
+    /** Traces like a process that indexes, until a condition is true. */
     async function note(found: MadeOutputSats): Promise<void> {
       const client = await indexed.database.pool.connect();
       try {
@@ -216,7 +216,7 @@ describe.skipIf(bitcoindForTests() === null)(
       }>();
       const found = result.specialRanges.filter(({ satributes }) => satributes.includes('hitman'));
       expect(found.reduce((sum, { size }) => sum + size, 0)).toBe(special);
-      // the other one has too many palindromes for a list of special ranges
+      // Stores a result like a walk that ended too late.
       const counted = await app.inject({ url: `/outputs/${outpoint(held)}/sats` });
       expect(counted.json()).toMatchObject({ counts: { hitman: 70 * bitcoin - special } });
       const extracted = await app.inject({

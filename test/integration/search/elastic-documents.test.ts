@@ -140,7 +140,7 @@ describe.skipIf(!hasElasticsearch())('documents of the rows of a chain', () => {
       gallery: [8],
       size: [9],
     });
-    // days of the blocks' times: the third copy came a day later
+    // days are those of the blocks' times: the third copy is a day later than the others
     const days = await client.request<{
       aggregations: { members: { days: { buckets: { key: number; doc_count: number }[] } } };
     }>({
@@ -184,7 +184,7 @@ describe.skipIf(!hasElasticsearch())('documents of the rows of a chain', () => {
     });
     await bulkDocuments(client, index, [
       documentOf(600, { text: `${text}end!\0\0` }),
-      // a server takes in a document of a fiftieth of its heap, and this one has 512 MB
+      // the server accepts documents of at most a fiftieth of its heap, which is 512 MB here
       documentOf(601, { metadata: `${'-1.5,'.repeat(1_600_000)}last\0\0` }),
     ]);
     const tooLarge = documentOf(602, { metadata: '-1.5,'.repeat(3_000_000) });

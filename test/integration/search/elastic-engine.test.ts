@@ -5,8 +5,8 @@ import { sharedElasticsearch } from '#test/support/elasticsearch/shared-elastics
 import { describeSearchEngine } from '#test/support/search/search-engine-conformance.ts';
 
 if (hasElasticsearch()) {
-  // nearly every page is a deep one, over many spans and several rounds of counting; test/proofs/search-usual-
-  // index.test.ts tests the usual index, in which a test's chain is one span
+  // nearly every page needs many spans and several rounds of counting; test/proofs/search-usual-index.test.ts tests the
+  // usual index, in which a test's chain is one span
   describeSearchEngine(
     'the Elasticsearch engine with three shards and small spans',
     async (pool) =>
@@ -22,7 +22,7 @@ if (hasElasticsearch()) {
           namedShapesMax: 2,
         },
       }),
-    // each is asked some hundred questions, and the server refreshes for each of its blocks
+    // each case sends some hundred queries, and the server refreshes for each block of a case
     3,
   );
 } else {

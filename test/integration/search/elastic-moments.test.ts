@@ -71,7 +71,7 @@ describe.skipIf(!hasElasticsearch())('the moment that an answer speaks of', () =
     await bulkDocuments(client, index, documents);
     await refreshIndex(client, index);
   };
-  /** The marker of a block as the chain is now. */
+  /** The marker of a block of the current chain. */
   const mark = async (height: number, changed: Partial<Marker> = {}): Promise<void> => {
     const { rows: found } = await database.pool.query<{ hash: BlockHash; undo_epoch: number }>(
       'SELECT hash, undo_epoch FROM chain.blocks, chain.state WHERE height = $1',
@@ -148,7 +148,7 @@ describe.skipIf(!hasElasticsearch())('the moment that an answer speaks of', () =
     expect(await outcome()).toEqual({ keys: [0, 1, 2], totalItems: 3, height: 2 });
     await mark(2, { state: 'undoing' });
     await write(tombstone('2', 9));
-    // Postgres still has the old chain: the moment that was opened then speaks of it
+    // Postgres still has the old chain, so the moment that was opened then is of the old chain
     expect(await outcome()).toEqual({ keys: [0, 1, 2], totalItems: 3, height: 2 });
     await rows.undoAbove(1, keep);
     expect(await outcome()).toBe('search_engine_behind');

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await rows.addBlock([{ content: text('alone'), metadata: null }]);
   const many = { content: text('copied'), metadata: null };
   await rows.addBlock([many]);
-  // the copies of one content, as the writer would leave them
+  // the copies of one content, with the same rows as the writer makes
   await database.pool.query(
     `INSERT INTO chain.inscriptions (key, txid, index, height, tx_index, input, content_id, content_type, flags)
      SELECT 2 + n, sha256(('copy ' || n)::bytea), 0, first.height, 1, 0, first.content_id, first.content_type, 0
@@ -58,7 +58,7 @@ describe('the first inscription of a content', () => {
       [value.map(({ first }) => Buffer.from(first?.txid ?? '', 'hex').reverse())],
     );
     expect(keys.rows).toEqual([{ key: 0 }, { key: 1 }]);
-    // on the connection that searched: it tells its statistics before it ends
+    // on the connection that searched, because it reports its statistics before it ends
     await pool.query('SELECT pg_stat_force_next_flush()');
     await pool.end();
     expect((await entriesRead()) - before).toBeLessThan(copies / 100);

@@ -9,7 +9,7 @@ import { sharedElasticsearch } from '#test/support/elasticsearch/shared-elastics
 import { createSyncedIndex, type SyncedIndex } from '#test/support/elasticsearch/synced-index.ts';
 import { createSearchRows, type SearchRows, text } from '#test/support/search/search-rows.ts';
 
-/** A needle of the largest size: it begins and ends in letters that phrases of mainnet end and begin with. */
+/** A needle of the largest size. It begins and ends with letters that also end and begin phrases of mainnet. */
 const long = (at: number): string => `"${`${at} and ${at * 7}, `.repeat(200).slice(0, 990)}"`;
 
 describe.skipIf(!hasElasticsearch())('needles as long as they may be', () => {
@@ -64,7 +64,7 @@ describe.skipIf(!hasElasticsearch())('needles as long as they may be', () => {
       onChange: (problem) => problems.push(problem),
     });
     expect(await found(engine, all)).toEqual([1]);
-    // it says nothing of the server
+    // the failure of one search says nothing about the server
     expect(problems).toEqual([]);
     expect(engine.problem()).toBeNull();
   });

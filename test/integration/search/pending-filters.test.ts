@@ -21,7 +21,7 @@ const claims = Buffer.from(inscriptionIdBytes(parent));
 interface Pending {
   readonly inscription: TestInscription;
   readonly more?: Partial<PendingInscription>;
-  /** Moves the parent. */
+  /** Whether the transaction moves the parent. */
   readonly moves?: boolean;
 }
 
@@ -49,7 +49,7 @@ const pending: readonly Pending[] = [
     inscription: of(text('five'), '{"Name":"Foo","list":[{"deep":12.50}]}'),
     more: {
       ...texts('{"title":"My Genesis","traits":{"Hat":"Red","Size":12.50}}'),
-      // bytes of two ids look like a third, which is not one of them
+      // bytes across two ids look like a third id, which the gallery does not contain
       gallery: Buffer.concat([
         Buffer.alloc(36, 1),
         Buffer.from(inscriptionIdBytes(other)),

@@ -65,7 +65,7 @@ const paging = fc.record({
   itemsPerPage: fc.integer({ min: 1, max: 5 }),
 });
 
-/** Keys of pending ones, after all indexed keys. */
+/** Keys of pending inscriptions start here, after all indexed keys. */
 const pendingKey = 1_000_000;
 
 let database: TestDatabase;
@@ -97,7 +97,7 @@ describe('searches with pending=1', () => {
             (one, at): StoredInscription =>
               storedInscription(one, { key: pendingKey + at, height: -1, time: 0, number: null }),
           );
-          // those that were mined meanwhile are in both tables
+          // inscriptions that were mined meanwhile are in both tables
           const both = rows.inscriptions.slice(0, 2);
           await setPending(database.pool, [
             ...both.map((one, at) => pendingRows(testTxid(one.key), at + 1, one)),

@@ -22,15 +22,15 @@ function describePostgres(name: string, bounds: Partial<SealerBounds>, tuning: P
   });
 }
 
-// many windows, and almost every segment made together with others
+// many windows; almost every segment is made together with other segments
 describePostgres('the Postgres engine with small windows', { windowIds: 16, windowKeys: 24 }, {});
-// segments cut by their bytes, a cache that keeps next to nothing, and never the index on inscriptions
+// segments are cut by their bytes, the cache keeps almost nothing, and the index on inscriptions is never used
 describePostgres(
   'the Postgres engine with small segments, no cache and columns',
   { windowIds: 64, windowKeys: 64, segmentTextBytesMax: 60 },
   { cacheBytesMax: 1, indexedMin: 0 },
 );
-// windows as they are, every gram looked up in two steps, and a cache that forgets all the time
+// windows have their usual size, every gram is looked up in two steps, and the cache drops entries all the time
 describePostgres(
   'the Postgres engine with large windows and small steps',
   {},

@@ -62,10 +62,10 @@ describe('filters in Postgres', () => {
       ]) {
         await expect(question()).rejects.toMatchObject({ code: 'search_too_broad' });
       }
-      // what few texts can have is read, and needles need no reading
+      // texts are only read if few can match; a substring that is found by its grams needs no reading
       expect(await asked('words', ['word', '17'])).toBe(1);
       expect(await asked('substring', ['word'])).toBe(50);
-      // titles and traits are read by Postgres, and are short
+      // titles and traits are short, and Postgres reads them
       expect(await asked('substring', ['word'], { title: 'sun' })).toBe(50);
       expect(await asked('substring', [], { traits: [{ name: 'a', value: 'b' }] })).toBe(0);
       expect(await asked('substring', ['word'], { metadata: { value: '31' } })).toBe(1);

@@ -44,10 +44,10 @@ describe('the sealer', () => {
       metadata: index % 3 === 0 ? `{"${word}":${from + index}}` : null,
     }));
 
-  // one for all tests: it must notice each change of the segments
+  // one engine for all tests, because it must notice each change of the segments
   const engine = createPostgresEngine({ indexedMin: 0 });
 
-  /** The index says the same as a scan; `word` is in every text. */
+  /** Expects the same results from the index as from a scan; `word` is in every text. */
   const expectExact = async (...needles: string[]): Promise<void> => {
     for (const corpus of ['content', 'metadata'] as const) {
       for (const needle of needles) {
@@ -182,7 +182,7 @@ describe('the sealer', () => {
       await expectExact(script(39).slice(2, 7));
       return (await readSealState(database.pool)).segments.content.length;
     };
-    // 90 bytes each: 44 latin texts fit in one segment, 3 of 30 Chinese characters
+    // each text has 90 bytes: one segment has room for 44 Latin texts, but only for 3 texts of 30 Chinese characters
     expect(await segmentsOf((index) => `${index + 10}`.repeat(45))).toBe(1);
     const wide = (index: number): string =>
       String.fromCodePoint(...Array.from({ length: 30 }, (_, place) => 0x4e00 + index * 30 + place));
@@ -200,7 +200,7 @@ describe('the sealer', () => {
       );
     await texts(10, (index) => `latin ${index}${'x'.repeat(90)}`);
     await sealer.sealPending(forever);
-    // 30 bytes fit, but a Chinese character weighs as much as 35 latin ones
+    // 30 bytes would fit, but each Chinese character counts as much as 35 Latin characters
     await texts(10, (index) => String.fromCodePoint(0x4e00 + index));
     await sealer.sealPending(forever);
     await sealer.close();

@@ -69,14 +69,14 @@ describe.skipIf(!hasElasticsearch())('an index that was just loaded', () => {
     const first = startSync({ ...options, loadKeysMax: 20, mergeAfterMs: 0 });
     await caughtUp(database.pool, index);
     await waitUntil(async () => (await readMarker(index.elastic, index.alias))?.marker.isMerged === true);
-    // the marker is written again after the merge, into its own segment
+    // after the merge the marker is written again, into its own segment
     await waitUntil(async () => (await segments()) <= 2);
     await rows.addBlock([{ content: text('after the merge'), metadata: null }]);
     await caughtUp(database.pool, index);
     await first.stop();
     await index.expectWhole();
 
-    // the process that takes over does not start again
+    // the process that takes over does not merge again
     const second = startSync({ ...options, mergeAfterMs: 0 });
     await rows.addBlock([{ content: text('of another process'), metadata: null }]);
     await caughtUp(database.pool, index);

@@ -26,7 +26,8 @@ const noHook = (): Promise<void> => Promise.resolve();
 const isThere = hasElasticsearch();
 
 if (isThere) {
-  // tests the sync: the engine has its own suite. The whole suite after a sync: test/proofs/search-behind-sync.test.ts
+  // This tests the sync, because the engine has its own suite. test/proofs/search-behind-sync.test.ts runs the whole
+  // suite after a sync.
   describeRandomSearches('the synced Elasticsearch engine', syncedEngineUnderTest, 1);
 }
 
@@ -111,7 +112,7 @@ describe.runIf(isThere)('searches while the chain and the index advance', () => 
       const asking = [ask(0), ask(1), ask(2)];
       let serial = 0;
       for (let round = 0; round < 40; round++) {
-        // keys are used again by other texts after each way back
+        // after each reorganisation other texts get the same keys
         await rows.addBlock(
           Array.from({ length: 7 }, (_, at) => ({
             content: text(at % 3 === 0 ? 'shared' : `shared ${serial++}`),
@@ -123,10 +124,10 @@ describe.runIf(isThere)('searches while the chain and the index advance', () => 
           await rows.undoAbove(rows.height - 1 - (round % 3), noHook);
           await remember();
         }
-        // now and then the sync comes up with the chain
+        // sometimes the sync gets enough time to reach the chain's tip
         await delay(round % 5 === 0 ? 150 : 20);
       }
-      // a busy machine answers few while blocks come this fast; and the last answers are of the tip
+      // a busy machine answers few searches while blocks come this fast; the last answers must be of the tip
       await waitUntil(() => answers.length > 20 && answers.at(-1)?.tip === tip);
       ending.abort();
       await Promise.all([...asking, sync]);

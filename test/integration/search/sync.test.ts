@@ -21,7 +21,7 @@ import {
 
 const noHook = (): Promise<void> => Promise.resolve();
 
-/** Few texts, so that documents hold copies from several blocks. */
+/** Makes only a few different texts, so that documents contain copies from several blocks. */
 const inscriptionOf = (seed: number): TestInscription => ({
   content: seed % 7 === 0 ? null : text(`text ${seed % 5} ${seed % 11 === 0 ? `of its own ${seed}` : ''}`),
   metadata: seed % 3 === 0 ? `{"trait":"${seed % 4}"}` : null,
@@ -33,7 +33,7 @@ type Move =
   | {
       readonly kind: 'sync';
       readonly keysMax: number;
-      /** The request at which it is cut off; null: it comes to its end. */
+      /** The number of the request that is cut off; `null` if the process runs to its end. */
       readonly cutAt: number | null;
       readonly fault: Fault['kind'] & ('cut' | 'lost');
     };
@@ -102,7 +102,7 @@ describe.runIf(hasElasticsearch())('the sync of a search index', () => {
             else {
               const begun = faults.count;
               const { cutAt, fault } = one;
-              // a process that dies makes no other request
+              // a process that dies sends no other request
               faults.decide = ({ index: at }) => {
                 if (cutAt === null || at - begun < cutAt) return null;
                 return at - begun === cutAt ? { kind: fault } : { kind: 'cut' };

@@ -75,7 +75,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** An account of its own, with the requests of its key. */
+/** A new account, and the requests with its key. */
 async function newAccount() {
   const { key, account } = await giveKey(database.pool, {
     scopes: ['tokenpay', 'tokenpay-withdraw'],
@@ -155,7 +155,7 @@ test('a key deletes an address as long as another one counts, and the operator a
     [addressOf(1), true],
     [addressOf(2), true],
   ]);
-  // of two concurrent deletions, one address is left
+  // adding the address again, even in capitals, does not restart its waiting time
   const both = await Promise.all([remove(addressOf(1)), remove(addressOf(2))]);
   expect(new Set(both.map(({ status }) => status))).toEqual(new Set([200, 409]));
   expect((await listed()).length).toBe(1);
@@ -218,7 +218,7 @@ test('an address that cannot be paid is not listed, and an unlisted one is not d
   }
 });
 
-/** An account with 5,000 sats, 3,000 of which a pending withdrawal reserves, in a batch of its own. */
+/** An account with 5,000 sats and a pending withdrawal that reserves 3,000 of them and has its own batch. */
 async function newWithdrawal() {
   const { pool } = database;
   const its = await newAccount();
@@ -265,7 +265,7 @@ test('an account cancels an unsigned withdrawal, and nothing of it is signed fro
     const withdrawals = await withdrawalsOf(client, payout);
     const cancelled = withdrawal('DELETE', id);
     await waitUntil(async () => (await withdrawal('GET', id)).body.reason !== null);
-    // a transaction that was planned before is not stored: the withdrawal would be checked again
+    // a transaction that was planned before the cancellation is not stored, because the withdrawals are checked again
     const ready = { payout: { id: payout, state: 'asked' }, replaced: null, withdrawals };
     await storeBatch({ client } as never, ready as never, null as never, null as never);
     expect((await withdrawal('GET', id)).body).toMatchObject({
@@ -320,7 +320,7 @@ test('reserved units of a withdrawal are shown beside the balance', async () => 
   expect(JSON.parse(shown)).toMatchObject([
     { token: 'BTC', amountBase: '5000', reserved: { amountBase: '3000' }, available: { amountBase: '2000' } },
   ]);
-  // a debt for a fee, of an account without sats
+  // an account without sats owes a fee
   await database.pool.query('UPDATE service.token_balances SET amount = 0 WHERE account = $1', [account]);
   expect(await readTokenBalances(database.accessPool, account)).toEqual([
     { account, asset: 0, amount: 0n, reserved: 3_000n },

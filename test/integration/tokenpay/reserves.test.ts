@@ -58,7 +58,7 @@ describe.skipIf(bitcoindForTests() === null)('proof of reserves', { shuffle: fal
       signal: new AbortController().signal,
     };
   };
-  /** Does the work of the process with the seed; false: there was no document to make. */
+  /** Does the work of the process with the seed. Returns `false` if there was no document to make. */
   async function makeOnce(): Promise<boolean> {
     const client = await shop.world.database.pool.connect();
     try {
@@ -97,7 +97,7 @@ describe.skipIf(bitcoindForTests() === null)('proof of reserves', { shuffle: fal
     const answer = await get('/tokenpay/reserves');
     expect(answer.statusCode).toBe(200);
     const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signature } = answer.headers;
-    // pages of other sites read them
+    // pages of other sites must be able to read these headers
     const exposed = String(answer.headers['access-control-expose-headers']);
     for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature'])
       expect(exposed).toContain(name);
@@ -147,7 +147,7 @@ describe.skipIf(bitcoindForTests() === null)('proof of reserves', { shuffle: fal
     return { reserves, document, listed };
   }
 
-  /** Whether an account finds all of its balances. */
+  /** Whether an account finds all of its balances in the document. */
   async function included({ assets }: ShownReserves, key: string): Promise<ShownAccount> {
     const isIncluded = await includedByExample();
     const mine = await read<ShownAccount>('/tokenpay/reserves/mine', key);
@@ -177,7 +177,7 @@ describe.skipIf(bitcoindForTests() === null)('proof of reserves', { shuffle: fal
     };
   }
 
-  /** Pays an order of the first account and one of another; returns the key of the latter. */
+  /** Pays an order of the first account and one of another account. Returns the key of the other account. */
   async function payTwoAccounts(): Promise<string> {
     const { key } = await giveKey(shop.world.database.pool, { scopes: ['tokenpay'], rate: '0' });
     const [ofFirst, ofSecond] = [await ordered(), await ordered(key)];
@@ -252,7 +252,7 @@ describe.skipIf(bitcoindForTests() === null)('proof of reserves', { shuffle: fal
   test('shows a balance below 0 as a debt of its account, beside the liabilities to all others', async () => {
     const { pool } = shop.world.database;
     const asset = `asset = (SELECT asset FROM service.token_runes WHERE name = '${rune.name}')`;
-    // like a withdrawal of units that a reorganisation takes back: 9 below zero
+    // 9 units below zero, as after a withdrawal of units whose payment a reorganisation removed
     const move = async (units: number): Promise<void> => {
       await pool.query(
         `UPDATE service.token_balances SET amount = amount + CASE WHEN account = $1 THEN -$2::integer ELSE $2::integer END

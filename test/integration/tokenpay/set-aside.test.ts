@@ -58,7 +58,7 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
     };
   };
 
-  /** Pays with a coin of a block, whose first sat is uncommon. */
+  /** Pays with a coinbase, whose first sat is uncommon. */
   async function payUncommon(outputScript: Uint8Array, value: number): Promise<string> {
     const coin = await shop.world.chain.coin();
     const paying = transaction([coin], [{ value, outputScript }, { value: coin.value - value - 1_000 }]);
@@ -135,7 +135,7 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
     ]);
     await audited();
 
-    // the decision holds for another block, too
+    // the decision is the same for another block
     await shop.world.chain.takeBack(1);
     await shop.world.chain.mineEmpty(2);
     await shop.until(order.id, ({ received: of }) => of.length === 0);
@@ -198,7 +198,7 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
     const { chain } = shop.world;
     await new Partners(shop.world, 800).fund(50_000);
     const order = await ordered();
-    // an inscription in its middle, and a rune
+    // a payment with an inscription in its middle, and with a rune
     const made = await chain.inscribe(
       { contentType: 'text/plain', body: 'in a payment' },
       { payments: [{ value: 5_000, outputScript: order.tokenScript }] },
@@ -241,7 +241,7 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
     expect(await inscriptions()).toBe(1);
     await audited();
 
-    // the payment and its return are in one block then: the output stays aside
+    // after that the payment and its return are in one block, so the output stays aside
     await chain.takeBack(2);
     await chain.mineEmpty(3);
     await shop.until(order.id, ({ received }) => received.length === 0);

@@ -153,7 +153,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
     const { fee, token } = await outputs(order);
     const gained = await changes(async () => {
       await shop.send([
-        // one unit less than asked, beside another rune
+        // bitcoin paid to the token address
         {
           value: 700,
           outputScript: token,
@@ -162,7 +162,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
             [other, 5n],
           ],
         },
-        // bitcoin at the address of the token
+        // the right rune paid to the fee address
         { value: 20_000, outputScript: token },
         // the right rune at the address of the fee
         { value: 600, outputScript: fee, units: [[rune, base(2.5)]] },
@@ -172,7 +172,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
     });
     const { state, feeCharge, tokenCharge } = await shop.read(order.id);
     expect([state, feeCharge.state, tokenCharge.state]).toEqual(['pending', 'payment_seen', 'payment_seen']);
-    // 600 sats of the fee are not decided yet
+    // the service has not yet decided about 600 sats of the fee
     expect(gained).toEqual({ BTC: 20_700n, [rune.name]: base(5) - 1n, [other.name]: 5n });
     expect(JSON.parse(await shop.balance())).toMatchObject({ rune: { [other.name]: 5 } });
     // the last unit and the rest of the fee
@@ -288,7 +288,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
       await shop.world.chain.mineMempool();
       await shop.until(order.id, ({ received }) => received.length === 1);
     });
-    // the second one pays only the base fee, which is held until the order ends
+    // the second payment pays only the base fee, which is held until the order ends
     expect(gained).toEqual({});
     expect((await shop.read(order.id)).feeCharge.state).toBe('payment_seen');
   });
@@ -362,7 +362,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
         `SELECT rune_key, amount::text FROM chain.rune_balances WHERE script = $1 AND spent_height IS NULL ORDER BY rune_key`,
         [Buffer.from(ordinals.script)],
       );
-      // everything in the one output at the ordinals address, with its 1,500 sats
+      // all units are in the one output at the ordinals address, which has 1,500 sats
       expect(rows.map(({ amount }) => amount)).toEqual([String(base(0.5)), '9']);
     },
   );
@@ -418,7 +418,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
     // an empty block of another branch, and one more so that the node has more work there
     await shop.world.chain.mineEmpty(2);
     await shop.until(order.id, ({ state, received }) => state === 'pending' && received.length === 0);
-    // tests run in any order: the account may have had neither token before
+    // tests run in any order, so the account may not have had either token before
     expect(await held()).toEqual(new Map([['BTC', 0n], [rune.name, 0n], ...before]));
     await shop.world.chain.mineMempool();
     await shop.until(order.id, isCompleted);
@@ -426,6 +426,6 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
   });
 
   testShopReorganisations(() => shop);
-  // the last one, because it deletes the index
+  // the last test, because it deletes the index
   testRebuiltIndex(() => shop);
 });

@@ -23,7 +23,7 @@ import { partBatch } from '#withdrawals/end-batch.ts';
 import { formBatches } from '#withdrawals/form-batches.ts';
 import { partCostly, tooCostly } from '#withdrawals/underpriced.ts';
 
-// batches of one database: each test forms those of its own withdrawals
+// all tests share one database, and each test forms the batches of its own withdrawals
 let database: TestDatabase;
 let client: pg.PoolClient;
 beforeAll(async () => {
@@ -108,7 +108,7 @@ test('in a batch that costs too much, withdrawals that were priced at a lower ra
   const payout = await batchOf(6_000n);
   const withdrawals = await withdrawalsOf(client, payout.id);
   const ready = { payout, transactions: [], replaced: null, withdrawals };
-  // fees rose for all of them: they wait as one
+  // fees rose for all withdrawals, so they wait together
   expect(await partCostly(client, ready, 6_000n, { bumpMax: 0n })).toBe(tooCostly);
   expect(await partCostly(client, ready, 2_000n, { bumpMax: 0n })).toBeNull();
   await asked('costly', 1_000n, 6_000n);
@@ -118,14 +118,14 @@ test('in a batch that costs too much, withdrawals that were priced at a lower ra
   const fees = new Map(
     await Promise.all(both.map(async ({ id }) => [id === payout.id, await feesOf(id)] as const)),
   );
-  // later ones join the batch that can be sent
+  // later withdrawals join the batch that can be sent
   expect(fees).toEqual(
     new Map([
       [true, [500n, 1n]],
       [false, [10n, 10n]],
     ]),
   );
-  // if the prices show no cause, each is tried alone
+  // if the prices do not show which withdrawal is too expensive, each one is tried alone
   const rest = { ...ready, withdrawals: await withdrawalsOf(client, payout.id) };
   expect(await partCostly(client, rest, 1n, { bumpMax: 0n })).toBeNull();
   await formBatches(client);
@@ -186,7 +186,7 @@ test('small coins are joined in turns, without accounts that would have less tha
       );
     }
   };
-  // nothing is left besides the coins of this one
+  // no coins are left besides those of this withdrawal
   await earned('poor short', 1_200n);
   await coins('poor short', [600, 600]);
   await earned('poor many', 1_000n);
@@ -268,7 +268,7 @@ test('balances of a batch are locked in the order of their accounts', async () =
 });
 
 test('change with a rune is found, even beside more change of sats than a withdrawal spends', async () => {
-  // others of this file count all coins
+  // a transaction, because other tests of this file count all coins
   await client.query('BEGIN');
   await client.query(
     "INSERT INTO chain.derived_tables (name, from_height, is_followed) VALUES ('runes', 0, true)",

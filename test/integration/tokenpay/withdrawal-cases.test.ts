@@ -7,7 +7,7 @@ import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { ShopWithdrawals } from '#test/support/tokenpay/shop-withdrawals.ts';
 import { ShopWorld } from '#test/support/tokenpay/shop-world.ts';
 
-/** Bytes of OP_RETURN scripts that Bitcoin Core before 30 and Knots relay. */
+/** Maximum size of an OP_RETURN script that Bitcoin Core before 30 and Knots relay, in bytes. */
 const carrierBytes = 83;
 /** The dust limit of each type of address, at 3 sat/vB (Bitcoin Core policy.cpp, GetDustThreshold). */
 const dustOfTypes = [
@@ -50,7 +50,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
       expect.stringMatching(words),
       JSON.stringify(fields),
     ]);
-  /** Bytes of the OP_RETURN output, and the number of inputs. */
+  /** Size of the OP_RETURN script in bytes, and the number of inputs. */
   async function shapeOf(txid: string): Promise<{ readonly stone: number; readonly inputs: number }> {
     const made = await shop.world.chain.rpc.call<{
       vin: unknown[];
@@ -149,7 +149,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
         WHERE o.account = ANY($1) AND NOT c.is_spent`,
       [accounts.map(({ of }) => of.account)],
     );
-    // all of their units are in coins without an owner
+    // all units of these accounts are in coins without an owner
     expect(rows).toEqual([]);
     await shop.world.stop();
     const asked = await Promise.all(

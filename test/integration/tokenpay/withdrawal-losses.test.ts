@@ -7,13 +7,13 @@ import { ShopWithdrawals, type ShownWithdrawal } from '#test/support/tokenpay/sh
 import { ShopWorld } from '#test/support/tokenpay/shop-world.ts';
 import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
 
-/** Seconds after which nodes forget unconfirmed transactions (-mempoolexpiry), and a day. */
+/** How long nodes keep unconfirmed transactions (-mempoolexpiry), plus a day, in seconds. */
 const expiredS = 15 * 24 * 60 * 60;
 const notThere: unknown = expect.stringMatching(
   /^An output that its transaction spends is missing: it is planned again 3 blocks after/u,
 );
 const txidOf = (shown: string): Buffer => Buffer.from(shown, 'hex').reverse();
-/** Sats by which the node counts the fee of a transaction too low. */
+/** How many sats below its real value the node counts the fee of a transaction. */
 const feeDelta = 1_000_000;
 
 // balances add up from test to test
@@ -24,13 +24,13 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal that is sent', { shuf
     shop = await ShopWorld.start();
     its = new ShopWithdrawals(shop, await shop.etch(1_000_000n, 0));
     await its.earn(1_000n, 60_000);
-    // a batch leaves coins without an owner
+    // the change of this batch is coins without an owner
     await its.mined((await its.asked(its.units(100, addressOf(920)))).id);
   }, 180_000);
   afterAll(() => shop?.close());
 
   const mempool = () => shop.world.chain.rpc.call<string[]>('getrawmempool');
-  /** Settles once the node has a withdrawal's transaction other than the earlier one. */
+  /** Settles once the mempool has a transaction of the withdrawal other than `before`. */
   const sent = (id: string, before: string | null = null, whose = its): Promise<ShownWithdrawal> =>
     shop.world.eventually(async () => {
       const found = await whose.read(id);
@@ -44,7 +44,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal that is sent', { shuf
       return found.reason !== null && found;
     });
 
-  /** Makes the node forget its mempool, except for later transactions. */
+  /** Moves the node's clock, so that it drops everything that is in its mempool now. */
   async function evict(txid: string): Promise<void> {
     const { rpc } = shop.world.chain;
     const best = await rpc.call<string>('getbestblockhash');
@@ -90,7 +90,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal that is sent', { shuf
     await its.audit();
   });
 
-  /** A batch with a withdrawal whose account has only a payment of the last block, and another one. */
+  /** Makes a batch of two withdrawals. The account of the first one has only a payment of the last block. */
   async function batchOfBoth([bad, good]: readonly [number, number]) {
     const { chain } = shop.world;
     const hostile = await its.ofOther();
@@ -113,7 +113,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal that is sent', { shuf
     return { hostile, badId, goodId, first: first.txid!, feeScript, coin, payment };
   }
 
-  /** Takes back the last block; another block has a transaction that double-spends its payment. */
+  /** Removes the last block. The new branch has a transaction that double-spends the payment of that block. */
   async function doubleSpend({ coin, goodId }: { readonly coin: Coin; readonly goodId: string }) {
     const { chain } = shop.world;
     await shop.world.stop();
@@ -148,7 +148,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal that is sent', { shuf
     expect((await its.held()).units).toBe(before.units - 10n);
     await its.audit();
 
-    // once its account has it again, it is sent alone
+    // once the account has enough again, the withdrawal is sent alone
     await chain.pay(feeScript, 50_000);
     await chain.mineMempool();
     const paid = await hostile.mined(badId);
@@ -193,7 +193,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal that is sent', { shuf
     await its.audit();
   });
 
-  // stolen sats are no longer in coins: the sums differ from then on
+  // stolen sats are no longer in coins, so the sums differ from here on
   test("whose input is in a stranger's block is planned again, and arrives once", async () => {
     const { world } = shop;
     const { chain } = world;

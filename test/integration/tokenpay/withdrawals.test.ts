@@ -35,7 +35,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
 
   test('of BTC and of a rune arrives, costs the price that was shown, and leaves the rest', async () => {
     const before = await held();
-    // coins of accounts cover it: bumps, returns and revenue need not leave it
+    // coins of accounts cover all balances, so bumps, returns and revenue may spend all other coins
     expect([before.sats > 60_000n, await heldByOwners(shop.world.database.pool)]).toEqual([true, 0n]);
     const dry = await its.ask(its.units(700, address, { dryRun: true }));
     expect([dry.status, dry.body]).toEqual([
@@ -66,7 +66,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
       700n,
       BigInt(330 + rune.price.chainFee + 20_000),
     ]);
-    // one transaction has both
+    // both withdrawals are in one transaction
     expect([await its.reserved(), also.txid]).toEqual([0n, sent.txid]);
     expect(await its.read(rune.id, 'account/withdraw')).toEqual(await its.read(rune.id));
     const { rows } = await shop.world.database.pool.query<{ body: Buffer }>(
@@ -97,10 +97,11 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     const { price } = (await its.ask({ ...wanted, dryRun: true })).body;
     const first = await its.asked(its.units(90, address, { feeRate: 1 }));
     const second = await its.asked(wanted);
-    // four outputs of the account, of 57.5 virtual bytes each, instead of one and the coin of 68 that paid for it
+    // the second withdrawal spends four outputs of the account (57.5 virtual bytes each), the first one an output and a
+    // coin (68) that paid for it
     expect(second.price.chainFee - price.chainFee).toBe(105);
     for (const { id } of [first, second]) await cancel(id);
-    // also of two at the same moment
+    // two requests at the same moment get the same price
     const both = await Promise.all([its.asked(wanted), its.asked(wanted)]);
     expect(new Set(both.map((each) => each.price.chainFee))).toEqual(
       new Set([price.chainFee, second.price.chainFee]),
@@ -277,7 +278,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await addresses('--forbid', addressOf(903));
     const other = await its.asked(its.units(3, addressOf(909)));
     await shop.world.follow();
-    // it waits alone, and stops no others
+    // the withdrawal waits alone, and does not stop others
     await its.mined(other.id);
     const waiting = await shop.world.eventually(async () => {
       const found = await its.read(kept.id);
@@ -335,7 +336,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
       BigInt(60 + 330 + rune.price.chainFee),
     ]);
     await its.audit();
-    // its reserved units are missing: nothing else is taken out
+    // units that the withdrawal reserves are missing, so nothing else can be withdrawn
     expect((await its.ask(its.units(1, address))).status).toBe(400);
     await chain.mineMempool();
     expect((await its.mined(rune.id)).reason).toBeNull();
@@ -395,7 +396,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     const asked = await its.asked(wanted);
     await its.until(asked.id, 'processing');
     await world.raiseFees(20);
-    // a rate that is low now would block coins of others for days
+    // at a rate that is low now, the transaction would block coins of other accounts for days
     const low = await its.ask({ ...wanted, dryRun: true });
     expect([low.status, JSON.stringify(low.body)]).toEqual([
       400,
@@ -408,7 +409,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
       return found.txid !== first.txid && found;
     });
     expect([next.state, next.tries, next.price]).toEqual(['processing', 2, rune.price]);
-    // the rate that an account asked for stays
+    // a rate that an account requested does not change
     expect((await its.until(asked.id, 'processing')).tries).toBe(1);
     await its.mined(rune.id);
     await its.mined(asked.id);
@@ -423,7 +424,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await follow(bumps.afterMs, withdrawals.bumpMax);
   });
 
-  // its payment would raise the node's estimate for the tests before
+  // this test comes last, because its payment raises the fee estimate of the node
   test('of BTC spends sats beneath runes of its account', async () => {
     const order = await orderedAt(shop, its.rune.name, 5);
     await shop.send([
@@ -445,17 +446,17 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
 
   test('that was priced before fees rose waits alone', async () => {
     const { world } = shop;
-    // a coin for each
+    // one coin for each withdrawal
     await its.earn(10n, 200_000);
     await its.earn(10n, 200_000);
     const { withdrawals } = world;
     await world.stop();
     const before = await its.asked(its.bitcoin(60_000, addressOf(913), { feeRate: 180 }));
-    // the fee is a part of the withdrawn sats: the reserved ones stay the same
+    // the fee is a part of the withdrawn sats, so the reserved sats stay the same
     expect(before.price.payer).toBe('withdrawal');
     await world.database.pool.query('UPDATE service.withdrawals SET fee = 50 WHERE id = $1', [before.id]);
     const later = await its.asked(its.bitcoin(60_000, addressOf(914), { feeRate: 180 }));
-    // together they cost 35,640 sats with one coin, and the prices are 29,750
+    // together the withdrawals cost 35,640 sats with one coin, but their prices sum up to 29,750
     world.withdrawals = { ...withdrawals, bumpMax: 3_000n };
     await world.follow();
     await its.until(later.id, 'processing');
@@ -468,7 +469,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
       'pending',
       expect.stringContaining('costs more now than the prices of its withdrawals'),
     ]);
-    // once its price covers it, it is sent
+    // once its price covers the cost, the withdrawal is sent
     await world.stop();
     await world.database.pool.query('UPDATE service.withdrawals SET fee = 30000 WHERE id = $1', [before.id]);
     world.withdrawals = withdrawals;
@@ -478,6 +479,6 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await its.audit();
   });
 
-  // its blocks would change the node's estimate for the tests before
+  // this test comes last, because its blocks change the fee estimate of the node
   testConsolidation(() => its);
 });

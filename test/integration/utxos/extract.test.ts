@@ -30,7 +30,7 @@ interface Extracted {
 const noneKnown = 'no spendable output of the address is known to have such special sats';
 const outpoint = ({ txid, vout }: Coin): string => `${txid}:${vout}`;
 const subsidy = 5_000_000_000;
-/** Owns what is extracted from. */
+/** Owner of the outputs from which sats are extracted. */
 const seller = 21;
 const poor = 22;
 const inscribing = 23;
@@ -41,12 +41,12 @@ const unpaid = 26;
 describe.skipIf(bitcoindForTests() === null)('/satextractor/extract', () => {
   let indexed: IndexedNode;
   let app: App;
-  /** One with an uncommon sat first, one with such a sat at 60,000, and one without. */
+  /** Three coins: `front` begins with an uncommon sat, `middle` has such a sat at offset 60,000, `common` has none. */
   let front: Coin;
   let middle: Coin;
   let common: Coin;
   let inscribed: Coin;
-  /** First sats of blocks. */
+  /** The first sats of two blocks. */
   let sats: number[];
 
   beforeAll(async () => {
@@ -76,7 +76,7 @@ describe.skipIf(bitcoindForTests() === null)('/satextractor/extract', () => {
     [front, middle, common] = [begin.coin(0), joined.coin(1), joined.coin(2)];
     await chain.mine([begin, joined, end, ...inscription.transactions]);
     await indexed.atTip();
-    // the chain hands out coinbases from the lowest block on
+    // the test chain spends coinbases in order, starting with the lowest block
     sats = [subsidy, 2 * subsidy];
     const utxos = utxosOfIndex(database.readers, bitcoind.rpc, tracer);
     app = buildCheckedApp({
@@ -95,7 +95,7 @@ describe.skipIf(bitcoindForTests() === null)('/satextractor/extract', () => {
 
   const ask = (payload: Record<string, unknown>) =>
     app.inject({ method: 'POST', url: '/satextractor/extract', payload });
-  /** A key that is no point of the curve, and an address that anybody can spend. */
+  /** A key that is not a point of the curve, and an address that anybody can spend. */
   const offCurve = 'bcrt1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqzssr24l3';
   const anchor = 'bcrt1pfeesnyr2tx';
   const valid = {
@@ -126,7 +126,7 @@ describe.skipIf(bitcoindForTests() === null)('/satextractor/extract', () => {
     await pool.query(runes, [true]);
     expect(answer.statusCode).toBe(404);
     const { error } = answer.json<{ error: string }>();
-    // how many there are hangs on which test was first
+    // how many are known depends on which test ran first
     expect(error.startsWith(`${noneKnown}; `)).toBe(true);
     expect(error.slice(noneKnown.length)).toMatch(
       /^; (\d) left out \(\1: it is not proven to hold nothing else: runes are not indexed, or not yet for every block\)$/u,
@@ -142,7 +142,7 @@ describe.skipIf(bitcoindForTests() === null)('/satextractor/extract', () => {
         /^Not enough cardinal spendable funds\.\nAddress has: 2000 sats\nNeeded: \d+ sats$/u,
       ) as string,
     });
-    // early blocks are vintage as a whole: without a filter nothing is common
+    // every sat of an early block is vintage, so without a filter no sat is common
     expect((await ask({ ...valid, filterSatributes: [] })).statusCode).toBe(400);
   });
 
@@ -180,7 +180,7 @@ describe.skipIf(bitcoindForTests() === null)('/satextractor/extract', () => {
     ]);
     const made = Transaction.fromRaw(Buffer.from(tx, 'hex'));
     expect([made.inputsLength, made.outputsLength]).toEqual([2, 4]);
-    // sats without any stay where they are
+    // an output without special sats is not spent
     expect(made.getInput(0).txid).not.toEqual(Buffer.from(common.txid, 'hex'));
 
     const { hex, vsize } = signed(tx, [front, middle]);

@@ -37,7 +37,7 @@ const uncommonSat = 5_000_000_000;
 
 describe.skipIf(bitcoindForTests() === null)('the classes for sats of the public client, unmodified', () => {
   let service: OrderService;
-  /** Begins with an uncommon sat. */
+  /** A coin that begins with an uncommon sat. */
   let coin: Coin;
   let inscribed: Coin;
   let inscriptionId: string;

@@ -25,9 +25,9 @@ const shown = ({ txid, vout }: { readonly txid: Uint8Array; readonly vout: numbe
   `${displayHash(txid as Utxo['txid'])}:${vout}`;
 const outpoint = ({ txid, vout }: Coin): string => `${txid}:${vout}`;
 
-/** A customer: owns an ordinary output, one that the mempool spends, an inscription, and runes. */
+/** Owner of an ordinary output, an output that the mempool spends, an inscription, and runes. */
 const customer = 7;
-/** Mined a block, and owns its coinbase. */
+/** Owner of a coinbase. */
 const miner = 8;
 const unpaid = 9;
 
@@ -128,7 +128,7 @@ describe.skipIf(bitcoindForTests() === null)('unspent outputs', () => {
       const byValue = all.outputs.map(({ value }) => value).toSorted((a, b) => b - a);
       const one = await reader(name).largest(ownerOf(customer), 1, testAsker());
       const values = one.outputs.map(({ value }) => value);
-      // the other sources do not know before they have listed all
+      // the other sources must list all outputs before they know the largest ones
       expect([values, one.isAll]).toEqual(
         name === 'index' ? [byValue.slice(0, 1), false] : [all.outputs.map(({ value }) => value), true],
       );
@@ -299,7 +299,7 @@ describe.skipIf(bitcoindForTests() === null)('unspent outputs', () => {
       });
       await expect(first).rejects.toMatchObject({ code: 'utxo_scan_busy' });
       resolve(undefined);
-      // it continued, and a later request finds its result
+      // the scan continued, and a later request finds its result
       await waitUntil(() => Promise.resolve(source.scanning.length === 0));
       expect((await source.list([ownerOf(customer)], testAsker())).outputs).toHaveLength(4);
     });

@@ -42,7 +42,7 @@ async function wallet(words: readonly string[], env: Record<string, string> = {}
   return result;
 }
 
-/** Expects no two words of a seed in a row, and no private key. */
+/** Expects that the text contains no two consecutive words of the seed, and no private key. */
 async function expectNoSecret(printed: string): Promise<void> {
   const words = (await readFile(seedFile, 'utf8').catch(() => '')).trim().split(' ');
   for (const [place, word] of words.slice(1).entries())
@@ -57,7 +57,7 @@ const onDatabase = (words: readonly string[], env: Record<string, string> = {}):
 const takeOne = (): Promise<number> =>
   withRelease(database.url, async (client) => (await takeIndices(client, { orders: 1 })).orders);
 
-/** In the order in which an operator works. */
+/** Runs the commands in the order in which an operator needs them. */
 describe('satscribe wallet', { shuffle: false }, () => {
   test('says what is missing', async () => {
     expect((await onDatabase(['show'])).stderr).toContain('wallet_missing');
@@ -234,7 +234,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
   beforeAll(async () => {
     bitcoind = await startBitcoind({ zmq: [], txindex: false });
     chain = await RegtestChain.start(bitcoind.rpc);
-    // an empty machine: no database, a seed restored from its words, and the kit
+    // an empty machine has no database, only a seed restored from its words, and the kit
     const restored = join(folder, 'restored.seed');
     await writeFile(restored, `${knownWords}\n`, { mode: 0o600 });
     env = {
@@ -404,7 +404,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     expect(stdout, stderr).toMatch(/^\{/u);
     return JSON.parse(stdout) as Restored;
   }
-  /** Outputs of these values, as `branch/index sats`. */
+  /** The outputs with these values, as `branch/index sats`. */
   const keysOf = ({ outputs }: Restored, values: readonly number[]): string[] =>
     outputs
       .filter(({ sats }) => values.includes(sats))
@@ -430,7 +430,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
       ];
       for (const [script, value] of paid) await pay(script, [value]);
       const values = paid.map(([, value]) => value);
-      // beyond the last one that is found, as far as the gap
+      // the search continues beyond the last address that it finds, as far as the gap
       const near = await restored([...seedAlone, '--gap', '600']);
       expect(keysOf(near, values)).toEqual([
         'fee/9 20008',
@@ -462,7 +462,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
       const capitals = known.ownAddress(1030).address.toUpperCase();
       const ours = await wallet([...seedAlone, '--to', capitals, '--fee-rate', '2'], env);
       expect(ours.stderr).toContain('destination_own');
-      // before it scans
+      // the address is refused before the scan
       expect(ours.stderr).toContain('--to is compared with address 0 of');
       expect(ours.stderr).not.toContain('outputs found');
       const swept = await restored([
@@ -520,7 +520,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
         [21_003, commit],
       ]);
       const to = ['--to', addressOf(customer), '--fee-rate', '2'];
-      // nothing is indexed there
+      // nothing is indexed on this machine
       const careful = await restored([...words, ...to], settings);
       expect([hasDatabase, careful.transactions]).toEqual([true, []]);
       expect(careful.left.find(({ output }) => output === orders[0]!.output)?.why).toContain('cannot prove');

@@ -27,7 +27,7 @@ let releaser: pg.Client;
 const put = (wallet: WalletIdentity, firstIndex: number) =>
   putWallet(database.pool, wallet, endsAt(firstIndex));
 
-/** Releases `count` indices of each branch, like the process with the seed once its mark is raised. */
+/** Releases `count` indices of each branch, like the process with the seed after its mark is raised. */
 async function release(count = 100): Promise<number> {
   const session = await beginReleases(releaser);
   const row = await readRelease(releaser);
@@ -166,7 +166,7 @@ describe('the wallet of the database', () => {
       Array.from({ length: place % 40 === 0 ? 101 : 1 }, (_, index) => first.orders + index),
     );
     expect(new Set(orders).size).toBe(orders.length);
-    // each process: one statement for all that asked at once, and one in the background for the next ones
+    // each process sends one statement for all requests at once, and one in the background for the next requests
     expect([200, 300, 400]).toContain((await readRelease(releaser))?.next.own);
     for (const { first, releases } of taken) {
       expect(first.fees).toBe(0);
@@ -182,7 +182,7 @@ describe('the wallet of the database', () => {
       const taken = await leases.take({ orders: 1, own: 1 });
       expect(await leases.confirm(tx, taken)).toBe(true);
       const other = await leases.take({ orders: 2 });
-      // nothing locks its row
+      // no transaction locks the row of the lease
       await withTransaction(database.accessPool, async (second) => {
         expect(await leases.confirm(second, other)).toBe(true);
         await leaseIndices(second, 'fees', { least: 1, most: 1 });
@@ -201,14 +201,14 @@ describe('the wallet of the database', () => {
     const next = async (count = 1): Promise<number> => (await leases.take({ orders: count })).first.orders;
     await expect(next(4)).rejects.toMatchObject(unreleased);
     expect([await next(), await next()]).toEqual([0, 1]);
-    // a failure for more is not one for a single index
+    // a request for several indices that fails does not fail a request for one index
     const [more, one] = await Promise.allSettled([next(4), next()]);
     expect(more).toMatchObject({ reason: unreleased });
     expect(one).toMatchObject({ value: 2 });
     await expect(next()).rejects.toMatchObject(unreleased);
     await extendRelease(releaser, session, endsAt(204));
     expect(await next()).toBe(3);
-    // 99 are left in memory, and the next ones follow them
+    // 99 indices are left in memory, and the next ones follow directly
     expect(await next(101)).toBe(4);
     for (let index = 105; index < 204; index++) expect(await next()).toBe(index);
     await expect(next()).rejects.toMatchObject(unreleased);
@@ -231,7 +231,7 @@ describe('the wallet of the database', () => {
     }
     expect(await withTransaction(database.accessPool, (tx) => leases.confirm(tx, taken))).toBe(false);
     await expect(leases.take({ orders: 1 })).rejects.toMatchObject(unreleased);
-    // like with a mark that was restored with the database: the same indices again, for one order
+    // as after a restore of the database and its mark: an order gets the same indices again
     await release();
     const again = await leases.take({ orders: 1, own: 1 });
     expect(again.first).toEqual(taken.first);

@@ -19,7 +19,7 @@ beforeEach(async () => {
   database = await createTestDatabase();
 });
 afterEach(async () => {
-  // together: what is sent must not wait for an answer of a receiver that closes
+  // all at once: a message that is being sent must not wait for the response of a receiver that closes
   await Promise.all(sendings.splice(0).map((each) => each.stop()));
   await Promise.all(receivers.splice(0).map((each) => each.close()));
   await database.drop();
@@ -62,7 +62,7 @@ test('a message arrives at the URL as it was given, signed for anybody who has t
     'webhook-id': told?.id,
   });
   expect(Math.abs(Number(time) - Date.now() / 1000)).toBeLessThan(600);
-  // as a receiver does
+  // verifies the signatures like a receiver
   const signed = `${String(id)}.${String(time)}.${body.toString()}`;
   const [asymmetric = '', symmetric = ''] = String(signature).split(' ');
   const [published] = await readPublicKeys(database.readers);
@@ -111,7 +111,10 @@ test('a failed message is tried again after each pause, with the same id, and th
   await put('order 1', url, { n: 1 });
   await put('order 1', url, { n: 2 });
   const { pass } = sending();
-  /** The first message once it waits for its next try, after more tries than these. On a busy machine two may pass. */
+  /**
+   * The first message once it waits for its next try, after more than `tries` tries. On a busy machine two tries may
+   * pass.
+   */
   const waitsAfter = (tries: number) =>
     waitUntil(async () => {
       const [first] = await feed('order 1');
@@ -147,7 +150,7 @@ test('after three days a message is given up, and the next one has its turn', as
   const { pass } = sending();
   for (let tries = 1; tries <= 31; tries++) {
     await waitUntil(async () => expect((await feed('order 1'))[0]?.tries).toBeGreaterThanOrEqual(tries));
-    // not during the try of the second message, whose lease would be over
+    // the clock does not move during the try of the second message, because that would end the message's lease
     if (tries < 31) await pass(11_000_000);
   }
   await allSettled();
@@ -276,7 +279,7 @@ test('500 receivers that never answer delay none that does', async () => {
   await waitUntil(() => open().length === 12);
   for (let n = 0; n < 50; n++) await put('good', `http://good.test:${port}/`, { n });
   await waitUntil(() => good() === 51);
-  // also while those that failed before are due again
+  // also while messages that failed before are due again
   await pass(10_000);
   await put('good', `http://good.test:${port}/`, { last: true });
   await waitUntil(() => good() === 52);
@@ -352,7 +355,7 @@ test('a process with another secret sends nothing, and says why', async () => {
   await waitUntil(() => problems.length === 1);
   expect(problems).toEqual(['service_secret_differs']);
   expect(received).toEqual([]);
-  // with the old secret beside it, it signs with both
+  // if there is an old secret too, messages are signed with both secrets
   sending({ keys: () => Promise.resolve(new WebhookKeys(other, Buffer.alloc(32, 1))) });
   await allSettled();
   expect(String(received[0]?.headers['webhook-signature']).split(' ')).toHaveLength(2);

@@ -10,7 +10,7 @@ import { readWebhooks } from '#webhooks/webhooks.queries.ts';
 
 const bomb = gzipSync(Buffer.alloc(100_000_000));
 
-/** Bytes that each answer could write before it was cut. */
+/** Bytes of each response that were written before it was cut off. */
 const written = new Map<string, number>();
 
 function writeFor(host: string, response: ServerResponse, piece: Buffer): void {
@@ -106,7 +106,7 @@ test.each(Object.entries(hostile))(
       expect(message).toMatchObject({ state, status });
       expect(message!.tries).toBeGreaterThan(0);
     });
-    // what it could write: the bound, and the buffers of both systems
+    // at most the limit plus the buffers of both systems
     expect(written.get(name) ?? 0).toBeLessThan(30_000_000);
     expect(receiver.received.filter(({ host }) => host === 'never.test')).toEqual([]);
   },

@@ -36,7 +36,7 @@ test.each(webhookFailpoints)(
     });
     const [, signal] = (await once(child, 'exit')) as [number | null, string | null];
     expect(signal).toBe('SIGKILL');
-    // once the first one is noted, the second one may be on its way
+    // once the first message is marked as sent, the second one may already be on its way
     const before = { 'webhook-taken': [0], 'webhook-sent': [1], 'webhook-marked': [1, 2] }[point];
     expect(before).toContain(receiver.received.length);
     const sending = startSending(database);

@@ -34,7 +34,7 @@ test('messages are numbered by subject, and read as they will be sent', async ()
     [1, '{"id":"a","state":"prep"}', 'waiting', 0],
     [2, '{"state":"queued","id":"a","text":"ü"}', 'waiting', 0],
   ]);
-  // the second one waits for the first
+  // the second message waits for the first
   expect(told.map(({ nextTryAt }) => nextTryAt !== null)).toEqual([true, false]);
   expect(new Set(told.map(({ id }) => id)).size).toBe(2);
   expect(await feed('order a', 1)).toEqual(told.slice(1));

@@ -20,7 +20,7 @@ const subjects = 4;
 const subject = fc.nat(subjects - 1);
 const step = fc.oneof(
   fc.record({ kind: fc.constant('put' as const), subject, count: fc.integer({ min: 1, max: 4 }) }),
-  // two subjects share a host
+  // two of the subjects share a host
   fc.record({
     kind: fc.constant('answer' as const),
     host: fc.nat(2),
@@ -32,10 +32,10 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** Takes the steps, then lets everything arrive, and looks at what arrived. */
+/** Executes the steps, waits until every message has arrived, and checks what arrived. */
 async function run(database: TestDatabase, steps: readonly Step[]): Promise<void> {
   const statuses = [200, 200, 200];
-  /** Sequences by subject: of all requests, and of those that were answered 2xx. */
+  /** Sequences of all requests, by subject. */
   const asked = new Map<string, number[]>();
   const open = new Set<string>();
   const doubled: string[] = [];
@@ -55,7 +55,7 @@ async function run(database: TestDatabase, steps: readonly Step[]): Promise<void
     subject: names[index]!,
     url: `http://h${index % 3}.test:${receiver.port}/${index}`,
   });
-  /** Nothing is due by the clocks of the processes, and nothing is being tried. */
+  /** Whether nothing is due by the clocks of the processes, and nothing is being tried. */
   let aheadMs = 0;
   const isQuiet = () =>
     waitUntil(async () => {
@@ -67,7 +67,7 @@ async function run(database: TestDatabase, steps: readonly Step[]): Promise<void
       return rowCount === 0;
     });
   const pass = async (milliseconds: number): Promise<void> => {
-    // a lease must not end during a try: its process lives
+    // no lease may end during a try, because the process of the try lives
     await isQuiet();
     aheadMs += milliseconds;
     await Promise.all(sendings.map((each) => each.pass(milliseconds)));
@@ -101,9 +101,9 @@ async function run(database: TestDatabase, steps: readonly Step[]): Promise<void
       told += all.length;
       expect(all.map(({ state }) => state)).toEqual(all.map(() => 'delivered'));
       const sequences = asked.get(`/${index}`) ?? [];
-      // each came, and for the first time in the order of the outbox
+      // every message arrived, and the first arrivals are in the order of the outbox
       expect([...new Set(sequences)]).toEqual(all.map(({ sequence }) => sequence));
-      // a message follows itself or the one before. A replay goes back, and leaves out what is being sent meanwhile
+      // A message follows itself or the message before it. A replay goes back, and omits messages that are being sent.
       const back = sequences.filter((sequence, at) => at > 0 && sequence < sequences[at - 1]!).length;
       expect(back).toBeLessThanOrEqual(replays);
       const ahead = sequences.filter((sequence, at) => sequence > (sequences[at - 1] ?? 0) + 1);

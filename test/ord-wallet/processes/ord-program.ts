@@ -7,14 +7,16 @@ import { freePort } from '#test/support/free-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const version = '0.29.1';
-/** An etching waits for six blocks, and looks for them every five seconds. */
+/** Maximum duration of a command, in ms. An etching waits for six blocks, and checks for them every five seconds. */
 const commandMs = 120_000;
 
 const missing = `ord ${version} is missing. Build it, 8 minutes on two cores, and run this again:
   cargo install ord --version ${version} --locked
 or name a program with ORD=/path/to/ord.`;
 
-/** The program that ORD names, one on the path, or one that cargo installed. Throws with what to do. */
+/**
+ * Finds the program that ORD names, one on the path, or one that cargo installed. Throws an error that says what to do.
+ */
 export function findOrd(): string {
   const candidates = [process.env['ORD'] ?? '', 'ord', join(homedir(), '.cargo/bin/ord')];
   for (const candidate of candidates) {
@@ -25,7 +27,7 @@ export function findOrd(): string {
   throw new Error(missing);
 }
 
-/** The node of ord. */
+/** The node that ord uses. */
 export interface OrdNode {
   readonly url: string;
   readonly cookieFile: string;
@@ -63,7 +65,7 @@ export class Ord {
     return { isDone: false, error: stderr.trim() || `it ended with ${code ?? 'a signal'}` };
   }
 
-  /** ord's own server, with all indexes that the wallet asks for. */
+  /** Starts ord's own server. `flags` name the indexes that the wallet needs. */
   async serve(flags: readonly string[]): Promise<{ readonly url: string; end(this: void): Promise<void> }> {
     const port = await freePort();
     const place = ['server', '--address', '127.0.0.1', '--http-port', String(port)];
@@ -93,7 +95,7 @@ export class Ord {
   }
 }
 
-/** JSON, or a list of lines of it (`label`). */
+/** Parses one JSON value, or a list with one value per line (`label`). */
 function readJson(output: string): unknown {
   try {
     return JSON.parse(output);

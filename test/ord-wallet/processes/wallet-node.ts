@@ -10,20 +10,20 @@ export interface WalletNode {
   readonly version: string;
   readonly node: Bitcoind;
   readonly walletUrl: string;
-  /** Mines blocks with all that was sent, to an address outside of all wallets. */
+  /** Mines blocks with all transactions that were sent. The reward goes to an address outside of all wallets. */
   mine(count?: number): Promise<void>;
   /** The transactions that the next block will have. */
   pending(): Promise<readonly string[]>;
   remove(): Promise<void>;
 }
 
-/** The key of all outputs of this chain that no wallet owns. */
+/** The address of all outputs of this chain that no wallet owns. */
 const nowhere = 'bcrt1q6rhpng9evdsfnn833a4f4vej0asu6dk5srld6x';
 
 const hasWallet = (executable: string): boolean =>
   spawnSync(executable, ['-help']).stdout.toString().includes('-wallet=<path>');
 
-/** Bitcoin Core, where it has a wallet (the release has one, our own build has not), else Bitcoin Knots. */
+/** Finds Bitcoin Core if it has a wallet (the release has one, our own build has not), else Bitcoin Knots. */
 function executableWithWallet(): string {
   const found = findBitcoind();
   if (found !== null && hasWallet(found)) return found;
@@ -38,7 +38,7 @@ export async function startWalletNode(): Promise<WalletNode> {
   const executable = executableWithWallet();
   const node = await startBitcoind({ executable, extra: ['-fallbackfee=0.0001'] });
   const [version = ''] = spawnSync(executable, ['--version']).stdout.toString().split('\n');
-  // Knots relays no reveal: its transactions are mined without its mempool
+  // Knots relays no reveals, so these are mined without its mempool
   return isKnots(executable) ? new RelayingNode(version, node).listen() : new PlainNode(version, node);
 }
 
@@ -74,7 +74,7 @@ interface RpcRequest {
   readonly params?: readonly unknown[];
 }
 
-/** Takes what the node's mempool refuses for its script alone, as a miner would that is sent it directly. */
+/** Accepts transactions that the node's mempool refuses only for their script, like a miner who gets them directly. */
 class RelayingNode extends PlainNode {
   readonly #held = new Map<string, string>();
   readonly #server = createServer((incoming, answer) => {
@@ -83,7 +83,7 @@ class RelayingNode extends PlainNode {
       .then(async (body) => this.#answer(url, headers.authorization ?? '', body))
       .then(
         ({ status, body }) => {
-          // ord's client takes no chunks
+          // ord's client does not accept chunked responses
           const length = String(Buffer.byteLength(body));
           answer
             .writeHead(status, { 'content-type': 'application/json', 'content-length': length })
@@ -105,7 +105,7 @@ class RelayingNode extends PlainNode {
   override async mine(count = 1): Promise<void> {
     const { rpc } = this.node;
     const pool = await rpc.call<Record<string, { ancestorcount: number }>>('getrawmempool', [true]);
-    // parents first; what was refused spends these
+    // parents first, because the refused transactions spend their outputs
     const txids = Object.entries(pool).toSorted(([, a], [, b]) => a.ancestorcount - b.ancestorcount);
     await rpc.call('generateblock', [nowhere, [...txids.map(([txid]) => txid), ...this.#held.values()]]);
     this.#held.clear();
@@ -152,7 +152,10 @@ interface Signed {
   } | null;
 }
 
-/** The wallet applies the policy of its mempool to inputs that others signed: an envelope counts as not signed. */
+/**
+ * Completes a signing response. The node's wallet applies its mempool policy to inputs that others signed, so it
+ * reports an input with an envelope as not signed.
+ */
 function withoutPolicy(said: string): string {
   const answer = JSON.parse(said) as Signed;
   const { result } = answer;
@@ -160,6 +163,6 @@ function withoutPolicy(said: string): string {
   return isOfPolicy ? JSON.stringify({ ...answer, result: { hex: result?.hex, complete: true } }) : said;
 }
 
-/** Also where it spends one that was refused: the mempool does not know that. */
+/** Also true if the transaction spends an output of a refused one, because the mempool does not know that output. */
 const isRefusedForItsScript = (said: string): boolean =>
   /mempool-script-verify-flag-failed|bad-txns-inputs-missingorspent/u.test(said);

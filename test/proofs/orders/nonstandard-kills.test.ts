@@ -7,7 +7,7 @@ import { OrderService, type OrderShown } from '#test/support/orders/order-servic
 import { StandInMiner } from '#test/support/orders/stand-in-miner.ts';
 
 const runMs = 300_000;
-/** Nearly everything that a block has room for. */
+/** Size of a file that nearly fills a block, in bytes. */
 const largestBytes = 3_800_000;
 const usualBytes = 450_000;
 
@@ -25,7 +25,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a file that a miner ta
     await miner?.close();
   }, runMs);
 
-  /** An order that is paid to a service that kills itself at a point; the service runs again when this returns. */
+  /** Pays an order to a service that kills itself at a point. Settles when the service runs again. */
   async function killedAt(failpoint: string, bytes: number): Promise<string> {
     const made = await service.post('/inscribe', {
       files: [{ name: 'a.png', dataURL: `data:image/png;base64,${randomBytes(bytes).toString('base64')}` }],
@@ -56,7 +56,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a file that a miner ta
     async (failpoint, bytes) => {
       const id = await killedAt(failpoint, bytes);
       await service.eventually(async () => (await service.order(id)).files[0]!.inscriptionId !== undefined);
-      // sent again if its answer was lost, and always the same
+      // the package is sent again if its response was lost, and it is always the same package
       expect(new Set(miner.packages.map((seen) => seen.id)).size).toBe(1);
       expect(new Set(miner.packages.map((seen) => seen.hexes[1])).size).toBe(1);
       await miner.mine();

@@ -40,7 +40,7 @@ describe.skipIf(bitcoindForTests() === null)(
 
     const made: Ordered[] = [];
 
-    /** An order of two files, with a commit and two reveals if they must not be cursed. */
+    /** Makes an order of two files. It has a commit, and two reveals if the inscriptions must not be cursed. */
     async function order(name: string, isUncursed = false): Promise<Ordered> {
       const owner = firstOwner + 2 * made.length;
       const contents = [`${name} 0`, `${name} 1`];
@@ -72,7 +72,7 @@ describe.skipIf(bitcoindForTests() === null)(
     const until = (service: OrderService, { id }: Ordered, state: string) =>
       service.eventually(async () => (await states(service))[id] === state);
 
-    /** Ends an order's time. */
+    /** Lets an order expire. */
     const expire = ({ database }: OrderService, { id }: Ordered) =>
       database.pool.query('UPDATE service.orders SET expires_at = now(), look_at = now() WHERE id = $1', [
         id,
@@ -122,7 +122,7 @@ describe.skipIf(bitcoindForTests() === null)(
           const open = Object.entries(await states(restored!)).filter(([, state]) => !ends.has(state));
           const entries = await Promise.all(made.map(({ id }) => readEntries(pool, { kind: 'order', id })));
           const isOwed = entries.some((each) => (balancesOf(each).get('owed') ?? 0n) > 0n);
-          // a block in each look would always leave one that is not followed yet
+          // a block in every round would always leave a block that is not followed yet
           if (open.length === 0 && !isOwed) return areOrdersFollowed(pool, chain.rpc);
           await chain.mineMempool();
           if (open.length > 0) throw new Error(`${JSON.stringify(open)}\n${restored!.stderr()}`);
@@ -144,7 +144,7 @@ describe.skipIf(bitcoindForTests() === null)(
   },
 );
 
-/** Brings the chain of a service that was killed to the node's tip; no process advances its orders. */
+/** Indexes the chain of a service that was killed up to the node's tip. No process advances the service's orders. */
 async function indexAgain(service: OrderService): Promise<void> {
   const {
     bitcoind,

@@ -10,11 +10,14 @@ const files = 10_000;
 const fileBytes = 100;
 const [receiver, refunded] = [40_000, 40_001];
 const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');
-/** Sendings of the commit and of its dozen reveals; nodes refuse those that have no room yet. */
+/**
+ * How many transactions are sent before the kill, out of the commit and a dozen reveals. Nodes refuse a reveal while
+ * they have no room for it.
+ */
 const sentBeforeKill = 6;
 const runMs = 900_000;
 
-/** Limits of Bitcoin Core before version 31, and since. */
+/** Cluster limits of Bitcoin Core: 25 before version 31, and 64 since then. */
 describe.skipIf(bitcoindForTests() === null).each([25, 64])('10,000 files in clusters of %i', (limit) => {
   let service: OrderService | null = null;
   afterEach(() => service?.close(), runMs);

@@ -1,4 +1,4 @@
 import { continueSavedOrders } from '#test/support/orders/saved/continue-saved-orders.ts';
 
-// the oldest and the newest of them are part of `npm test`
+// `npm test` continues the oldest and the newest saved orders
 continueSavedOrders(['0036']);

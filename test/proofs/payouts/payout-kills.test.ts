@@ -9,7 +9,10 @@ import { OrderService, type OrderShown } from '#test/support/orders/order-servic
 
 const runMs = 300_000;
 const confirmations = 3;
-/** The parts of an order's price that count here, in sats: a referral gets 15 % of the base fee, and the addition. */
+/**
+ * The parts of an order's price that matter here, in sats. A referral gets 15 % of the base fee, and the additional
+ * fee.
+ */
 const baseFee = 40_000;
 const additional = 700;
 const share = (baseFee * 15) / 100 + additional;
@@ -63,7 +66,7 @@ describe.skipIf(bitcoindForTests() === null)('a payout to two partners', () => {
       throw new Error(`the payout is ${found.state}: ${found.stuck}\n${service.stderr()}`);
     });
 
-  /** Lets the process that passes a point of a payout be killed there: the command or the service. */
+  /** For each point of a payout: kills the process that passes the point, which is the command or the service. */
   const killAt: Readonly<Record<Failpoint, () => Promise<unknown>>> = {
     'payout-asked': async () => {
       const { signal, stdout } = await send({ FAILPOINT: 'payout-asked:1' });

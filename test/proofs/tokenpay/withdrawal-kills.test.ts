@@ -16,7 +16,7 @@ import type { ShopOrder } from '#test/support/tokenpay/shop-world.ts';
 import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
 
 const runMs = 300_000;
-/** Units and sats that its account gets from each order. */
+/** Units and sats that the account gets from each order. */
 const [earnedUnits, earnedSats] = [1_000n, 60_000];
 const [takenUnits, takenSats] = [300, 20_000];
 /** The dust limit of P2TR. */
@@ -34,7 +34,7 @@ interface Answered<Body> {
   readonly body: Body;
 }
 
-/** A requested withdrawal, with the key by which its client repeats it. */
+/** A withdrawal to request, and the key that its client repeats with the request. */
 interface Wish {
   readonly fields: object;
   readonly key: string;
@@ -91,7 +91,7 @@ describe.skipIf(bitcoindForTests() === null)('withdrawals of BTC and of a rune',
     return Buffer.from(found.scriptPubKey, 'hex');
   };
 
-  /** Gives the account units, and sats beyond its base fee. */
+  /** Pays an order, so that the account gets units, and sats beyond the base fee. */
   async function earn(): Promise<void> {
     const order = await service.eventually(async () => {
       const { status, body } = await ask<ShopOrder>('user/order/rune', {
@@ -118,7 +118,7 @@ describe.skipIf(bitcoindForTests() === null)('withdrawals of BTC and of a rune',
     });
   }
 
-  /** Sats, and units of the rune. */
+  /** The sats and the units of the rune that the account has. */
   async function held(): Promise<{ readonly sats: bigint; readonly units: bigint }> {
     const { bitcoin, rune: runes } = (await read<Balance>('user/account/balance')).amountBase;
     return { sats: BigInt(bitcoin.BTC ?? 0), units: BigInt(runes[rune.name] ?? 0) };
@@ -131,11 +131,11 @@ describe.skipIf(bitcoindForTests() === null)('withdrawals of BTC and of a rune',
     return rows[0]?.count ?? 0;
   }
 
-  /** Asks for both; a process that is killed meanwhile answers neither, or one. */
+  /** Requests both withdrawals. A process that is killed meanwhile answers neither request, or one. */
   const askAll = (wishes: readonly Wish[]) =>
     Promise.allSettled(wishes.map(({ fields, key: once }) => ask(pathOf, fields, once)));
 
-  /** The withdrawal of a wish, after any number of requests; under another key if the first was only claimed. */
+  /** Repeats a request until it gets its withdrawal. Uses another key if the first one was only claimed. */
   async function asked({ fields, key: first }: Wish): Promise<ShownWithdrawal> {
     let once: string = first;
     return service.eventually(async () => {
@@ -167,7 +167,7 @@ describe.skipIf(bitcoindForTests() === null)('withdrawals of BTC and of a rune',
     await service.killedAt(failpoint, () => service.chain.mineMempool());
   };
 
-  /** Lets the process be killed at a point that the withdrawals pass. */
+  /** For each point that withdrawals pass: sends the requests, and kills the process at the point. */
   const killAt: Readonly<Record<Failpoint, (wishes: readonly Wish[]) => Promise<void>>> = {
     'withdrawal-reserving': async (wishes) => {
       const before = await stored();
@@ -180,7 +180,7 @@ describe.skipIf(bitcoindForTests() === null)('withdrawals of BTC and of a rune',
       await service.killedAt('withdrawal-reserved', async () => {
         answers.push(...(await askAll(wishes.slice(0, 1))));
       });
-      // its client does not know of it, and asks again
+      // the client does not know about its withdrawal, and repeats the request
       expect([answers.map(({ status }) => status), await stored()]).toEqual([['rejected'], before + 1]);
     },
     'withdrawals-signed': whileAsked('withdrawals-signed'),
@@ -246,7 +246,7 @@ describe.skipIf(bitcoindForTests() === null)('withdrawals of BTC and of a rune',
         BigInt(takenSats + postage + made[0].price.chainFee),
       ]);
       const parts = { database: service.database.pool, node: service.bitcoind.rpc };
-      // index and payments may be at different blocks
+      // the index and the payments may be at different blocks for a moment
       await service.eventually(async () => (await auditTokens(parts)).length === 0);
       expect((await auditOrders(parts)).differences).toEqual([]);
       expect(await auditPayouts(parts)).toEqual([]);

@@ -39,12 +39,12 @@ const tables = [
   'chain.sales',
 ] as const;
 
-/** Characters of a differing row that are shown; the rest counts by its hash. */
+/** Maximum number of characters shown of a row that differs. The rest is compared by its hash. */
 const shownLength = 400;
 
 /**
- * Every row of the chain tables as text, except data that depends on the time of the run: equal chains give equal
- * dumps.
+ * Returns every row of the chain tables as text, except data that depends on the time of the run. Equal chains have
+ * equal dumps.
  */
 export async function dumpChain(pool: pg.Pool): Promise<Record<string, string[]>> {
   const dump: Record<string, string[]> = {};
@@ -67,7 +67,8 @@ const tablesOfRun = ['migrations', 'follower_status'];
 const columnsOfRun = ['parsed_at', 'written_at', 'undo_epoch', 'derived_epoch'];
 
 /**
- * Queries of the rows of all tables of the chain, including the outbox, as texts without data that depends on the run.
+ * Queries for the rows of all chain tables, including the outbox. They return texts without data that depends on the
+ * run.
  */
 async function rowQueries(pool: pg.Pool): Promise<{ name: string; query: string }[]> {
   const { rows } = await pool.query<{ name: string; columns: string }>(
@@ -95,7 +96,10 @@ async function hashTables(pool: pg.Pool): Promise<Map<string, string>> {
   return new Map(rows.map(({ name, hash }) => [name, hash]));
 }
 
-/** Returns the rows of all tables of the chain that only one of two databases has, the given or the compared one. */
+/**
+ * Returns a function that compares another database with this one. It returns the rows of chain tables that only one of
+ * the two databases has.
+ */
 export async function comparisonWith(pool: pg.Pool): Promise<(other: pg.Pool) => Promise<string[]>> {
   const expected = await hashTables(pool);
   const tables: { name: string; query: string; lines: ReadonlySet<string> }[] = [];
@@ -118,7 +122,7 @@ async function linesOf(pool: pg.Pool, query: string): Promise<Set<string>> {
   return new Set((await pool.query<{ whole: string }>(query)).rows.map(({ whole }) => whole));
 }
 
-/** Holds the writer's lock on a separate connection until released. */
+/** Holds the writer's lock on a separate connection. Returns a function that releases the lock. */
 export async function holdWriterLock(pool: pg.Pool): Promise<() => void> {
   const client = await pool.connect();
   await takeAdvisoryLock(client, 'writer');

@@ -7,12 +7,12 @@ const migrations = join(import.meta.dirname, '../../../migrations');
 type Migrating = (from: string, below?: string) => Promise<void>;
 
 /**
- * Drops the schema `chain` and creates it again without tables. Returns a function that runs its migrations with
- * numbers from one (`0011`) to below another; absent: to the last.
+ * Drops the schema `chain` and creates it again without tables. Returns a function that runs the schema's migrations,
+ * from one number (`0011`) up to, but without, a second number. Without a second number it runs all later ones.
  */
 export const chainFromNothing = (pool: pg.Pool): Promise<Migrating> => fromNothing(pool, 'chain');
 
-/** The same for the schema `service`. */
+/** Does the same as `chainFromNothing` for the schema `service`. */
 export const serviceFromNothing = (pool: pg.Pool): Promise<Migrating> => fromNothing(pool, 'service');
 
 async function fromNothing(pool: pg.Pool, schema: 'chain' | 'service'): Promise<Migrating> {

@@ -12,17 +12,17 @@ import { pinFingerprintKey } from './chain-dump.ts';
 import type { GoldenChain } from './golden/golden-chain.ts';
 
 export interface IndexTests {
-  /** An empty database with the fingerprint key of tests, until the end of the test. */
+  /** An empty database with the fingerprint key of tests. It is removed at the end of the test. */
   freshDatabase(this: void, network?: string): Promise<TestDatabase>;
   /** Removes a database at the end of the test. */
   removeLater(this: void, database: TestDatabase): TestDatabase;
-  /** A folder that does not exist yet, until the end of the file. */
+  /** The path of a folder that does not exist yet. The folder is removed at the end of the file. */
   newFolder(this: void): string;
-  /** Such a folder with the blocks of a chain. */
+  /** A new folder with the blocks of a chain. It is removed at the end of the file. */
   folderOf(this: void, golden: GoldenChain): string;
 }
 
-/** Databases and folders of the tests of a file that calls this at its top. */
+/** Creates databases and folders for tests. A test file calls this at its top. */
 export function indexTests(): IndexTests {
   const databases: TestDatabase[] = [];
   let root: string;

@@ -20,7 +20,7 @@ export interface MadeTransaction {
   /** Display order. */
   readonly txid: string;
   readonly coins: readonly Coin[];
-  /** Id of its n-th inscription. */
+  /** Id of the transaction's n-th inscription. */
   readonly id: (index?: number) => string;
   /** `<txid>:<vout>:<offset>` */
   readonly at: (vout: number, offset: number) => string;

@@ -92,7 +92,7 @@ describe('posting to the ledger', () => {
 
   const post = (subject: Subject, wanted: readonly LedgerEntry[]) =>
     withTransaction(database.pool, (tx) => postEntries(tx, subject, wanted));
-  /** Entries that no rule of ours has checked, like a fault in our code would add. */
+  /** Adds entries without the checks of our code, like a fault in our code would. */
   const add = (
     { id }: { id: string | null },
     entries: readonly LedgerEntry[],
@@ -192,13 +192,13 @@ describe('posting to the ledger', () => {
     // two at once: each is judged together with the other
     const both = await Promise.allSettled([post(first, [paid(200n)]), post(second, [paid(200n)])]);
     expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
-    // a reorganisation takes the delivery: a fact, which leaves a debt
+    // one of the two entries is refused, although neither overdraws alone
     await post(order, []);
     const posted = both[0]?.status === 'fulfilled' ? first : second;
     await expect(post(second === posted ? first : second, [paid(1n)])).rejects.toMatchObject({
       constraint: 'ledger_entries_overdrawn',
     });
-    // reversals are never refused
+    // two posts at once: the database judges each together with the other
     await post(posted, []);
     expect(held(await readEntries(database.pool, posted))).toEqual([]);
   });
@@ -294,7 +294,7 @@ test('entries of a database of an earlier version get subjects, owners and exact
     expect(rows).toEqual(
       [1, 2, 3, 4].map((number) => ({ id: number, order_id: number === 3 ? null : id, asset: 0 })),
     );
-    // a reorganisation takes the delivery back
+    // a reorganisation takes back the delivery; this fact is always accepted, and leaves a debt
     const payment = entries.slice(0, 1);
     expect(await withTransaction(pool, (tx) => postEntries(tx, subject, payment))).toBe('posted');
     expect(held(await readEntries(pool, subject))).toEqual(held(payment));

@@ -40,7 +40,7 @@ test('of two plans of an older database that spend one output, the one in a bloc
        VALUES ($1, 0, '\\x51', 1, now(), 7, $2)`,
       [txidOf(1), Buffer.alloc(32, 9)],
     );
-    // bumps that replace each other: a block has the first
+    // two bumps that replace each other; a block contains the first
     for (const id of [6, 7]) {
       await pool.query(
         `INSERT INTO service.bumps (txid, family, bytes, plan, fee, virtual_bytes, own_index)

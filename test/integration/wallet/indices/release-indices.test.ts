@@ -45,7 +45,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Releases like the process with the seed; `problems` are codes, null for "it works again". */
+/** Releases indices like the process with the seed. `problems` are codes; `null` means that releasing works again. */
 async function release(
   file = markFile,
 ): Promise<{ problems: (string | null)[]; logged: string[]; end: () => Promise<void> }> {
@@ -69,7 +69,7 @@ async function release(
   return { problems, logged, end };
 }
 
-/** Releases in a process of its own, which may kill itself between two steps. */
+/** Releases indices in a separate process, which may kill itself between two steps. */
 function releaseElsewhere(killedAt: [Failpoint, number] | null): ChildProcess {
   const options: ReleaseProcessOptions = { url: database.url, markFile, owner, killedAt };
   const script = new URL('../../../support/wallet/release-process.ts', import.meta.url).pathname;
@@ -79,7 +79,7 @@ function releaseElsewhere(killedAt: [Failpoint, number] | null): ChildProcess {
 const isUnreleased = (error: unknown): boolean =>
   error instanceof AppError && error.code === 'wallet_indices_unreleased';
 
-/** Takes indices like creations of an `api` process, `count` times or until it is over; notes each index. */
+/** Takes indices like creations of an `api` process, `count` times or until `isOver`. Notes each index. */
 async function take(
   count: number,
   taken: number[],
@@ -111,7 +111,7 @@ const takeOne = (): Promise<unknown> =>
 const confirmed = (leases: IndexLeases, taken: TakenIndices): Promise<boolean> =>
   withTransaction(database.accessPool, (tx) => leases.confirm(tx, taken));
 
-/** Takes an index like the creation of an order: until it is released, and its release counts. */
+/** Takes an index like the creation of an order. Retries until an index is released and its release is valid. */
 async function takenAgain(leases: IndexLeases): Promise<TakenIndices> {
   for (;;) {
     try {
@@ -132,7 +132,7 @@ async function expectFresh(taken: readonly number[]): Promise<void> {
 
 const walletTables = ['service.wallet', 'service.wallet_branches'];
 
-/** Copies the rows of the wallet; the result restores them while everything else runs. */
+/** Copies the rows of the wallet. Returns a function that restores them while everything else runs. */
 async function dump(): Promise<() => Promise<void>> {
   const dumped = await Promise.all(
     walletTables.map(async (table) => {
@@ -311,7 +311,7 @@ describe('indices of the wallet', () => {
     await expect(confirmed(leases, early)).resolves.toBe(false);
     const later = await takenAgain(leases);
     expect(later.first.orders).toBeGreaterThanOrEqual(50_000);
-    // the same if `wallet init` takes the newest mark into an existing database
+    // the same happens if `wallet init` takes the newest mark into an existing database
     const beforeInit = await leases.take({ orders: 1 });
     await putWallet(database.pool, owner, endsAt(200_000));
     await expect(confirmed(leases, beforeInit)).resolves.toBe(false);
@@ -413,7 +413,7 @@ describe('indices of the wallet', () => {
       await before.end();
       const process = releaseElsewhere([name, passes]);
       const ended = once(process, 'exit');
-      // the second release comes once half of the first one is used
+      // the second release comes when half of the first one is used
       if (passes === 2) await take(5000, taken, { isOver: () => process.signalCode !== null });
       expect((await ended)[1]).toBe('SIGKILL');
       await waitUntil(async () => (await readRelease(database.pool))?.isLive === false);

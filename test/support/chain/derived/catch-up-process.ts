@@ -13,9 +13,9 @@ import { testDerivedTables } from './test-derived-tables.ts';
 export interface CatchUpTask {
   readonly url: string;
   readonly dir: string;
-  /** Absent: the tip of the folder. */
+  /** The tip up to which it follows. Default: the tip of the folder. */
   readonly tip?: string;
-  /** Only tables of the program; absent: those of tests too. */
+  /** `program`: only tables of the program. Default: those of tests too. */
   readonly tables?: 'program';
   readonly failpoint: readonly [name: Failpoint, passes: number] | null;
 }

@@ -59,7 +59,7 @@ export class CatchUpTests {
     });
   }
 
-  /** A property removes them after each case, before the end of its test. */
+  /** Removes the databases. A property calls this after each case, before its test ends. */
   async removeDatabases(): Promise<void> {
     for (const made of this.#databases.splice(0)) await made.drop();
   }
@@ -84,8 +84,8 @@ export class CatchUpTests {
   }
 
   /**
-   * An index of a version that had neither the derived tables of tests nor rows of properties or runes, up to a
-   * height.
+   * An index up to a height, made by a version without the derived tables of tests and without rows of properties or
+   * runes.
    */
   async indexedBefore({ at = this.best, until }: Reach = {}): Promise<TestDatabase> {
     const name = `${at} ${until}`;

@@ -18,7 +18,7 @@ export async function statesOf({ pool }: TestDatabase): Promise<Record<string, S
   return Object.fromEntries(rows.map((row) => [row.name, row]));
 }
 
-/** The last block whose payments have a hash. Null: no block has one. */
+/** The height of the last block whose payments have a hash; `null` if no block has one. */
 export async function lastPaymentHash({ pool }: TestDatabase): Promise<number | null> {
   const { rows } = await pool.query<{ height: number | null }>(
     'SELECT max(height) AS height FROM chain.event_hashes WHERE kind = $1',

@@ -23,10 +23,10 @@ const hashLength = 32;
 const outpointLength = 36;
 const name = 'test_payments';
 
-/** Blocks from here on have rows. */
+/** The first height whose block has rows. */
 export const paymentsFrom = 120;
 
-/** Every query, for tests: the lowest block without rows, and whether a batch was being committed. */
+/** Every query so far, for tests: the lowest block without rows, and whether a batch was being committed. */
 export const paymentQuestions: { readonly below: number; readonly isCommitting: boolean }[] = [];
 
 export const paymentTables = `
@@ -40,12 +40,12 @@ const words = { paid: Buffer.from('paid'), spent: Buffer.from('spent ') } as con
 
 /** A coin of an earlier block that a block spends. */
 interface SpentCoin {
-  /** 36 bytes as in a transaction. */
+  /** The 36 bytes that a transaction contains. */
   readonly outpoint: Buffer;
   readonly sats: number;
 }
 
-/** One line for the payments of a block, and one for each coin that it spends, by outpoint. */
+/** Writes one line for the payments of a block, and one line for each coin that the block spends, by outpoint. */
 function writeLines(
   out: EventTextWriter,
   { outputs, sats }: { readonly outputs: number; readonly sats: number },
@@ -124,9 +124,9 @@ const keyOf = (outpoint: Buffer): string => outpoint.toString('latin1');
 class PaymentRows implements DerivedRows {
   readonly #payments: CopyEncoder;
   readonly #coins: CopyEncoder;
-  /** Sats of the coins that blocks of this batch made, by outpoint. */
+  /** The sats of coins that blocks of this batch made, by outpoint. */
   readonly #made = new Map<string, number>();
-  /** Sats of the coins of earlier blocks that blocks of this batch spend. */
+  /** The sats of earlier blocks' coins that blocks of this batch spend, by outpoint. */
   readonly #known = new Map<string, number>();
   readonly #spends: { readonly coin: SpentCoin; readonly height: number }[] = [];
   #last: { readonly outputs: number; readonly sats: number; readonly spent: readonly SpentCoin[] } | null =
@@ -166,7 +166,7 @@ class PaymentRows implements DerivedRows {
     for (const outpoint of spentOutpoints(block)) {
       const key = keyOf(outpoint);
       const sats = this.#made.get(key) ?? this.#known.get(key);
-      // made below the first height
+      // the coin was made below the first height
       if (sats === undefined) continue;
       spent.push({ outpoint, sats });
       this.#spends.push({ coin: { outpoint, sats }, height });
@@ -230,8 +230,8 @@ class PaymentRows implements DerivedRows {
 }
 
 /**
- * The payments and spends of each block, from a height on: made from a fact that no other table needs and from coins
- * of earlier blocks, with its own events.
+ * The payments and spends of each block from a height on, with their own events. They come from a fact that no other
+ * table needs, and from coins of earlier blocks.
  */
 export const payments: DerivedTable = {
   name,
@@ -256,7 +256,7 @@ export const payments: DerivedTable = {
   },
 };
 
-/** All its rows, and its events: hashes, and the number of events of each block of the chain. */
+/** All rows of the table, and its events: hashes, and the number of events of each block of the chain. */
 export async function dumpPayments(pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ line: string }>(
     `SELECT 'payment ' || to_jsonb(p)::text AS line FROM chain.test_payments p

@@ -61,7 +61,7 @@ class StayRows implements DerivedRows {
   }
 }
 
-/** The stays of each inscription in each place: made from the ledger alone. */
+/** How long each inscription stayed at each location. The rows come from the ledger alone. */
 export const stays: DerivedTable = {
   name: 'test_stays',
   facts: [],
@@ -82,7 +82,7 @@ export const stays: DerivedTable = {
 /** The program's derived tables, and two more. */
 export const testDerivedTables: readonly DerivedTable[] = [...derivedTables, stays, payments];
 
-/** All rows of these two, and their events. */
+/** The program's derived tables, and two tables of tests. */
 export async function dumpDerivedTest(pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ line: string }>(
     `SELECT 'stay ' || to_jsonb(s)::text AS line FROM chain.test_stays s

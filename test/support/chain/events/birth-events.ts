@@ -8,7 +8,7 @@ import { asHeight, type Height } from '#kernel/primitives/height.ts';
 export interface BirthKindOptions {
   readonly version?: number;
   readonly firstHeight?: Height;
-  /** The height up to which blocks can be read; null: without limit. */
+  /** Returns the maximum height at which blocks can be read, or `null` if there is no limit. */
   readonly reached?: () => number | null;
 }
 
@@ -27,8 +27,8 @@ interface BirthRow {
 const born = Buffer.from('born ', 'latin1');
 
 /**
- * A kind of events in the form in which a capability adds it: one line per new inscription, from its own first height
- * on. This file is the whole kind.
+ * A kind of events that is added like a capability adds one: one line per new inscription, from the kind's own first
+ * height on. This file contains the whole kind.
  */
 export function birthKind({
   version = 1,

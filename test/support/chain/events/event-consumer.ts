@@ -22,10 +22,10 @@ export const parseNdjson = (text: string): ReceivedEvent[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as ReceivedEvent);
 
-/** A program that follows only the events: the location of every inscription, block by block. */
+/** A program that knows only the events: it follows the location of every inscription, block by block. */
 export class EventConsumer {
   readonly places = new Map<string, string | null>();
-  /** Applied rows of the outbox that are not cancelled, with the data that undoes them. */
+  /** Rows of the outbox that were applied and not cancelled, with the data to undo them. */
   readonly #applied = new Map<number, { inverse: [string, string | null | undefined][]; height: number }>();
 
   take(events: readonly ReceivedEvent[]): void {
@@ -75,7 +75,7 @@ export class EventConsumer {
   }
 }
 
-/** The locations of all inscriptions in the tables, in the words of events. */
+/** The locations of all inscriptions in the tables, written as in events. */
 export async function placesOfTables(pool: pg.Pool): Promise<Map<string, string | null>> {
   const { rows } = await pool.query<{
     txid: Buffer;

@@ -6,8 +6,8 @@ import { Block } from 'bitcoinjs-lib';
 import type { GoldenChain, GoldenTip } from '#test/support/chain/golden/golden-chain.ts';
 
 /**
- * docs/events.md implemented a second time, without any code of Satscribe, for chains with recorded answers of ord:
- * ord gives the inscriptions with their numbers, charms and parents, bitcoinjs-lib reads the blocks, and this file
+ * A second implementation of docs/events.md, without any code of Satscribe, for chains with recorded answers of ord.
+ * The inscriptions with their numbers, charms and parents come from ord, bitcoinjs-lib reads the blocks, and this file
  * follows the sats.
  */
 interface Revealed {
@@ -25,7 +25,7 @@ interface Placed {
 
 interface Floating {
   readonly inscription: Revealed;
-  /** Null: it is new. */
+  /** `null` if the inscription is new. */
   readonly old: string | null;
   readonly offset: number;
 }
@@ -100,7 +100,7 @@ const pick = ({
 class Reader {
   readonly #chainName: string;
   readonly #byId: ReadonlyMap<string, Revealed>;
-  /** The contents of each output. */
+  /** The inscriptions in each output. */
   readonly #outputs = new Map<string, Placed[]>();
 
   constructor(chainName: string, byId: ReadonlyMap<string, Revealed>) {
@@ -150,7 +150,7 @@ class Reader {
     return floating;
   }
 
-  /** Puts floating inscriptions into the outputs, by offset; those beyond the outputs remain. */
+  /** Puts floating inscriptions into the outputs, by offset. Inscriptions beyond the outputs remain. */
   #place(transaction: Transaction, floating: readonly Floating[]): { placed: Event[]; rest: Floating[] } {
     const placed: Event[] = [];
     let rest = floating.toSorted((a, b) => a.offset - b.offset);
@@ -188,7 +188,7 @@ const isUnbound = ({ inscription, old }: Floating): boolean =>
 function event(one: Floating, location: string, charmOfPlace: string | null): Event {
   const { id, sequence, number, charms, parents } = one.inscription;
   if (one.old !== null) return { sequence, line: `transferred ${id} ${sequence} ${one.old} ${location}` };
-  // ord adds these by the current location
+  // ord adds these two charms by the current location
   const others = isUnbound(one) ? charms : charms.filter((charm) => charm !== 'burned' && charm !== 'lost');
   const all = new Set(charmOfPlace === null ? others : [...others, charmOfPlace]);
   const bits = sum([...all].map((charm) => charmBits[charm] ?? 0));
@@ -196,7 +196,7 @@ function event(one: Floating, location: string, charmOfPlace: string | null): Ev
   return { sequence, line: `created ${words.join(' ')}` };
 }
 
-/** Little endian; more than eight bytes only where the rest is zeros. */
+/** Reads a little-endian pointer. It may have more than eight bytes only if the other bytes are zeros. */
 function pointerOf({ pointer }: Envelope): bigint | null {
   if (pointer === undefined) return null;
   const bytes = Buffer.from(pointer, 'hex');
@@ -204,7 +204,7 @@ function pointerOf({ pointer }: Envelope): bigint | null {
   return Buffer.concat([bytes, Buffer.alloc(8)]).readBigUInt64LE(0);
 }
 
-/** Little endian; more than eight bytes only if the rest is zeros. */
+/** Reads the values of spent outputs: a list for each transaction. */
 function spentValues(spent: Buffer): number[][] {
   let at = 0;
   const size = (): number => {

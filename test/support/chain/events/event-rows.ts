@@ -37,7 +37,7 @@ export async function readOutbox(pool: pg.Pool): Promise<OutboxRow[]> {
   }));
 }
 
-/** All entries of a kind of the outbox of regtest as streams read them, page by page. */
+/** All entries of a kind in the outbox of regtest, read page by page like streams do. */
 export async function readEntries(pool: pg.Pool, kind: StoredEventKind): Promise<OutboxEntry[]> {
   const entries: OutboxEntry[] = [];
   for (;;) {
@@ -47,7 +47,7 @@ export async function readEntries(pool: pg.Pool, kind: StoredEventKind): Promise
   }
 }
 
-/** Hashes of a kind by height: of the text, and cumulative. */
+/** Hashes of a kind by height: the hash of the block's text, and the cumulative one. */
 export async function readHashes(
   pool: pg.Pool,
   { number, version }: EventKindIdentity = inscriptionKind,

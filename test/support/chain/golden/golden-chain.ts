@@ -53,7 +53,7 @@ export interface GoldenTip {
   readonly headers: readonly Header[];
   readonly answers: string;
   readonly counts: Counts;
-  /** Answers of an ord with a sat index: we have no source for its sat charms. */
+  /** Whether the answers have the sat charms of an ord with a sat index, for which we have no source. */
   readonly hasSatCharms: boolean;
 }
 
@@ -93,7 +93,7 @@ export const charmsOfSats: ReadonlySet<string> = new Set([
   'palindrome',
 ]);
 
-/** Keys of pages: `<id>/<page>`. */
+/** Splits the key of a page: `<id>/<page>`. */
 function splitKey(key: string): { id: string; page: number } {
   const [id = '', page = '0'] = key.split('/');
   return { id, page: Number(page) };
@@ -110,7 +110,7 @@ export class GoldenChain {
   constructor(name: string) {
     this.name = name;
     this.#files = unpack(join(folder, `${name}.br`));
-    // packs of their own: they were added later
+    // these packs are separate because they were added later
     this.#runes = unpack(join(folder, 'runes', `${name}.br`));
     this.#sats = unpack(join(folder, 'sats', `${name}.br`));
     this.chain = JSON.parse(text(this.#file('chain.json'))) as ChainFile;
@@ -133,20 +133,20 @@ export class GoldenChain {
 
   block(header: Header): GoldenBlock {
     const name = `${String(header.height).padStart(7, '0')}-${header.hash}.bin`;
-    // copies: their buffers may be transferred
+    // copies, because their buffers may be transferred
     const copyOf = (file: string): Uint8Array<ArrayBuffer> => Uint8Array.from(this.#file(file));
     return { ...header, bytes: copyOf(`blocks/${name}`), spent: copyOf(`spent/${name}`) };
   }
 
   /**
-   * Lines of an answer file, or of the one recorded without a sat index where they differ. Numbers are read as
-   * doubles: the compared ones are far below 2^53, and larger ones occur only in metadata and traits.
+   * Lines of an answer file. If the answers of an ord without a sat index differ, it returns those. Numbers are read as
+   * doubles: the compared numbers are far below 2^53, and larger ones occur only in metadata and traits.
    */
   answers<T>(tip: GoldenTip, question: string): Answer<T>[] {
     return this.answerLines(tip, question).map((line) => JSON.parse(line) as Answer<T>);
   }
 
-  /** Whether there is a file to read: a chain without a gallery has no file of galleries. */
+  /** Whether there is a file to read. For example, a chain without a gallery has no file of galleries. */
   hasAnswers(tip: GoldenTip, question: string): boolean {
     return this.#answerFile(tip, question) !== undefined;
   }
@@ -158,22 +158,21 @@ export class GoldenChain {
     );
   }
 
-  /** The same lines as recorded: one line of JSON each. */
+  /** The lines of an answer file as recorded, with one JSON value each. */
   answerLines(tip: GoldenTip, question: string): string[] {
     return linesOf(this.#answerFile(tip, question) ?? this.#file(`${tip.answers}/${question}.ndjson`));
   }
 
   /**
-   * Lines of a file of ord's answers about runes; none if a chain has no runes. They come from an ord with a sat index,
-   * which makes no difference to them.
+   * Lines of a file of ord's answers about runes; empty if a chain has no runes. They come from an ord with a sat
+   * index, which does not change these answers.
    */
   runeAnswers(tip: GoldenTip, name: string): string[] {
     return linesOf(this.#runes.get(`${tip.answers}/${name}`));
   }
 
   /**
-   * Answers of an ord with a sat index: `sat`, `r-sat`, `sat-unmined`, and the sat ranges of outputs,
-   * `output-ranges`.
+   * Answers of an ord with a sat index: `sat`, `r-sat`, `sat-unmined`, and `output-ranges` (the sat ranges of outputs).
    */
   satAnswers<T>(tip: GoldenTip, question: string): Answer<T>[] {
     const lines = linesOf(this.#sats.get(`${tip.answers}/${question}.ndjson`));
@@ -196,7 +195,7 @@ export class GoldenChain {
     );
   }
 
-  /** Ids of all inscriptions in the order of their sequence numbers. */
+  /** Ids of all inscriptions, by sequence number. */
   order(tip: GoldenTip): string[] {
     return this.answers<{ ids: string[] }>(tip, 'inscriptions-block')
       .map(({ key, value }) => ({ key: splitKey(key), ids: value?.ids ?? [] }))
@@ -229,7 +228,7 @@ function linesOf(file: Uint8Array | undefined): string[] {
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-/** Packs that were read, because most tests of a process begin with the same chains. */
+/** Packs that were already read. Most tests of a process begin with the same chains. */
 const unpacked = new Map<string, ReadonlyMap<string, Uint8Array>>();
 
 function unpack(path: string): ReadonlyMap<string, Uint8Array> {

@@ -4,8 +4,8 @@ import { nullOutpoint } from './ord-golden.ts';
 type Fields = Record<string, unknown>;
 
 /**
- * Turns recorded answers of an ord without a sat index into those with one: only `sat`, `charms`, `sat_ranges` and the
- * value of the lost outpoint differ, and these are recorded too.
+ * Turns recorded answers of an ord without a sat index into those of an ord with one. Only `sat`, `charms`,
+ * `sat_ranges` and the value of the lost outpoint differ, and these are recorded too.
  */
 export function withSats(
   golden: GoldenChain,

@@ -3,7 +3,7 @@ import type { App } from '#http/server/routes/app-dependencies.ts';
 import { exactJson } from '#test/support/exact-json.ts';
 import { charmsOfSats, type GoldenChain, type GoldenTip } from './golden-chain.ts';
 
-/** One recorded request with ord's answer; `value` undefined: ord answered with an error. */
+/** One recorded request with ord's answer. `value` is undefined if ord answered with an error. */
 interface Recorded {
   readonly key: string;
   readonly value?: unknown;
@@ -11,7 +11,7 @@ interface Recorded {
 
 type Fields = Record<string, unknown>;
 
-/** The path of a golden file's request, by its key. */
+/** Functions that return the path of a golden file's request, by its key. */
 const urls: Readonly<Record<string, (key: string) => string>> = {
   inscription: (key) => `/inscription/${key}`,
   'inscription-number': (key) => `/inscription/${key}`,
@@ -31,12 +31,14 @@ const urls: Readonly<Record<string, (key: string) => string>> = {
   'output-empty': (key) => `/output/${key}`,
 };
 
-/** Requests that the index and the blocks alone can answer. */
+/** Requests that need only the index and the blocks. */
 export const indexQuestions = Object.keys(urls).filter((question) => question !== 'output-empty');
 
 export const nullOutpoint = `${'0'.repeat(64)}:4294967295`;
 
-/** ord's answer without the parts that have no source here: at stale tips, the additions of its sat index. */
+/**
+ * ord's answer without the parts that have no source here. At stale tips these are the additions of ord's sat index.
+ */
 function expectedOf(question: string, value: unknown, { hasSatCharms }: GoldenTip): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value))
@@ -46,7 +48,7 @@ function expectedOf(question: string, value: unknown, { hasSatCharms }: GoldenTi
   if ('sat' in fields) fields['sat'] = null;
   if ('sat_ranges' in fields) {
     fields['sat_ranges'] = null;
-    // the sum of the ranges
+    // ord's value is the sum of the ranges
     if (fields['outpoint'] === nullOutpoint) fields['value'] = 0;
   }
   for (const list of ['children', 'parents']) {
@@ -58,7 +60,7 @@ function expectedOf(question: string, value: unknown, { hasSatCharms }: GoldenTi
   return fields;
 }
 
-/** Our answer in the recorded form: the id for a number, length and hash for a body. */
+/** Our answer in the recorded form: an id in place of a number, length and hash in place of a body. */
 function shownOf(question: string, value: unknown): unknown {
   if (question === 'inscription-number') return (value as Fields)['id'];
   if (question !== 'decode') return value;
@@ -80,8 +82,9 @@ export interface Difference {
 }
 
 /**
- * After a reorganisation the recording node had transactions of the stale branch in its mempool, so ord reports the
- * outputs they spend as spent. Apart from these, only unspendable outputs are both spent and still on the chain.
+ * Whether ord reported an output as spent only because of the recording node's mempool. After a reorganisation this
+ * mempool had transactions of the stale branch. All other outputs that are spent and still on the chain are
+ * unspendable.
  */
 function isSpentByRecordedMempool(
   question: string,
@@ -97,19 +100,17 @@ interface Part {
   readonly step?: number;
   readonly first?: number;
   readonly only?: (line: string) => boolean;
-  /**
-   * ord's answer to compare with, instead of the recorded one; absent: the recorded one without the additions of its
-   * sat index.
-   */
+  /** Returns ord's answer to compare with. Default: the recorded answer without the additions of ord's sat index. */
   readonly expected?: (key: string, value: unknown) => unknown;
 }
 
-/** Number of differences that are shown: a hundred would only fill the screen. */
+/** Maximum number of differences that are shown. A hundred would only fill the screen. */
 const shownMax = 3;
 
 /**
- * Sends an app all recorded requests of a kind, or every `step`-th from position `first` on. Returns how many it sent,
- * and the answers that differ from ord's. If ord answered with an error, any answer except a server error is accepted.
+ * Sends an app all recorded requests of a kind, or every `step`-th request from position `first` on. Returns the number
+ * of requests, and the answers that differ from ord's. If ord answered with an error, any answer except a server error
+ * is accepted.
  */
 export async function differences(
   app: App,
@@ -150,12 +151,15 @@ export async function differences(
       if (!isEqual(expected, given)) different.push({ key, status, expected, given });
     }
   };
-  // as many as the pool has connections
+  // as many concurrent requests as the pool has connections
   await Promise.all(Array.from({ length: 10 }, lane));
   return { asked: lines.length, different: different.slice(0, shownMax) };
 }
 
-/** Deep equality: order matters in arrays, not in objects, and both sides must have the same keys. */
+/**
+ * Deep equality. The order of array elements matters, the order of an object's keys does not. Both objects must have
+ * the same keys.
+ */
 function isEqual(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b);
   if (Array.isArray(a) || Array.isArray(b)) {
