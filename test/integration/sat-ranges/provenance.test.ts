@@ -49,7 +49,7 @@ describe.skipIf(bitcoindForTests() === null)(
     let app: App;
     let wanted: Coin;
     let height: number;
-    /** The index's ranges of it before it was spent. */
+    /** The ranges that the index had for `held` before the coin was spent. */
     let expected: readonly SatRange[];
     let held: Coin;
     let mixed: Coin;
@@ -120,7 +120,7 @@ describe.skipIf(bitcoindForTests() === null)(
       return unpackRanges(rows[0]!.ranges);
     }
 
-    /** The ranges that the index had for `held` before the coin was spent. */
+    /** Traces like a process that indexes, until a condition is true. */
     async function tracedUntil(isThere: () => boolean): Promise<void> {
       const controller = new AbortController();
       const ended = followProvenance({
@@ -139,7 +139,7 @@ describe.skipIf(bitcoindForTests() === null)(
       await Promise.all([isKnown, ended]);
     }
 
-    /** Traces like a process that indexes, until a condition is true. */
+    /** Stores a result like a walk that ended too late. */
     async function note(found: MadeOutputSats): Promise<void> {
       const client = await indexed.database.pool.connect();
       try {
@@ -216,7 +216,7 @@ describe.skipIf(bitcoindForTests() === null)(
       }>();
       const found = result.specialRanges.filter(({ satributes }) => satributes.includes('hitman'));
       expect(found.reduce((sum, { size }) => sum + size, 0)).toBe(special);
-      // Stores a result like a walk that ended too late.
+      // the other output has too many palindromes for a list of special ranges
       const counted = await app.inject({ url: `/outputs/${outpoint(held)}/sats` });
       expect(counted.json()).toMatchObject({ counts: { hitman: 70 * bitcoin - special } });
       const extracted = await app.inject({

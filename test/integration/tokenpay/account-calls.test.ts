@@ -118,7 +118,7 @@ test('the first address of an account counts at once, and the next a day later',
   expect(await destination(addressOf(1))).toBeInstanceOf(Uint8Array);
   expect(JSON.stringify(await destination(addressOf(2)))).toContain('the address counts from');
   expect(JSON.stringify(await destination(addressOf(3)))).toContain('is not one of those');
-  // again, also in capitals: its time does not restart
+  // adding the address again, even in capitals, does not restart its waiting time
   for (const address of [addressOf(2), addressOf(2).toUpperCase()]) expect(await add(address)).toEqual(next);
   await database.pool.query(
     'UPDATE service.withdrawal_addresses SET counts_at = now() WHERE counts_at > now()',
@@ -155,7 +155,7 @@ test('a key deletes an address as long as another one counts, and the operator a
     [addressOf(1), true],
     [addressOf(2), true],
   ]);
-  // adding the address again, even in capitals, does not restart its waiting time
+  // of two concurrent deletions only one succeeds, so one address is left
   const both = await Promise.all([remove(addressOf(1)), remove(addressOf(2))]);
   expect(new Set(both.map(({ status }) => status))).toEqual(new Set([200, 409]));
   expect((await listed()).length).toBe(1);

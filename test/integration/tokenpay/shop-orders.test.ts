@@ -153,7 +153,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
     const { fee, token } = await outputs(order);
     const gained = await changes(async () => {
       await shop.send([
-        // bitcoin paid to the token address
+        // one unit less than the order needs, beside another rune
         {
           value: 700,
           outputScript: token,
@@ -162,9 +162,9 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
             [other, 5n],
           ],
         },
-        // the right rune paid to the fee address
+        // bitcoin paid to the token address
         { value: 20_000, outputScript: token },
-        // the right rune at the address of the fee
+        // the right rune paid to the fee address
         { value: 600, outputScript: fee, units: [[rune, base(2.5)]] },
       ]);
       await shop.world.chain.mineMempool();

@@ -141,7 +141,7 @@ describe('posting to the ledger', () => {
     const wanted = [moved('outside', 'owed', 900n), moved('owed', 'service', 900n, { txid: txidOf(2) })];
     await Promise.all(Array.from({ length: 4 }, () => post(subject, wanted)));
     expect(await readEntries(database.pool, subject)).toEqual(wanted);
-    // one of them is refused, although neither alone overdraws
+    // one of the two entries is refused, although neither overdraws alone
     const taken = await Promise.allSettled(
       [3, 4].map((byte) => add(subject, [moved('service', 'outside', 600n, { txid: txidOf(byte) })])),
     );
@@ -189,16 +189,16 @@ describe('posting to the ledger', () => {
     const first: Subject = { kind: 'payout', id: randomUUID() };
     const second: Subject = { kind: 'payout', id: randomUUID() };
     await expect(post(first, [paid(301n)])).rejects.toMatchObject({ constraint: 'ledger_entries_overdrawn' });
-    // two at once: each is judged together with the other
+    // two posts at once: the database judges each together with the other
     const both = await Promise.allSettled([post(first, [paid(200n)]), post(second, [paid(200n)])]);
     expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
-    // one of the two entries is refused, although neither overdraws alone
+    // a reorganisation takes back the delivery; this is a fact, so it is accepted and leaves a debt
     await post(order, []);
     const posted = both[0]?.status === 'fulfilled' ? first : second;
     await expect(post(second === posted ? first : second, [paid(1n)])).rejects.toMatchObject({
       constraint: 'ledger_entries_overdrawn',
     });
-    // two posts at once: the database judges each together with the other
+    // reversals are never refused
     await post(posted, []);
     expect(held(await readEntries(database.pool, posted))).toEqual([]);
   });
@@ -294,7 +294,7 @@ test('entries of a database of an earlier version get subjects, owners and exact
     expect(rows).toEqual(
       [1, 2, 3, 4].map((number) => ({ id: number, order_id: number === 3 ? null : id, asset: 0 })),
     );
-    // a reorganisation takes back the delivery; this fact is always accepted, and leaves a debt
+    // a reorganisation takes back the delivery
     const payment = entries.slice(0, 1);
     expect(await withTransaction(pool, (tx) => postEntries(tx, subject, payment))).toBe('posted');
     expect(held(await readEntries(pool, subject))).toEqual(held(payment));

@@ -79,10 +79,10 @@ export const stays: DerivedTable = {
   },
 };
 
-/** The program's derived tables, and two more. */
+/** The program's derived tables, and two tables of tests. */
 export const testDerivedTables: readonly DerivedTable[] = [...derivedTables, stays, payments];
 
-/** The program's derived tables, and two tables of tests. */
+/** Returns all rows of the two test tables, and their events. */
 export async function dumpDerivedTest(pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ line: string }>(
     `SELECT 'stay ' || to_jsonb(s)::text AS line FROM chain.test_stays s
