@@ -2,12 +2,12 @@ import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { isExecutable, orSayWhy } from '#test/support/find-program.ts';
 
-/** Draws no window and has one process for a page and its frames: half of the processor time. */
+/** A browser without a window. It runs a page and its frames in one process, which halves the processor time. */
 const shell = 'chromium-headless-shell';
-/** Have a process for each origin, as the browsers of visitors. */
+/** Browsers with one process for each origin, like those of visitors. */
 const whole = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** A browser of the machine: the one that CHROMIUM names, or one on the path; null: there is no browser. */
+/** A browser of the machine: the one that CHROMIUM names, or one on the path; `null` if there is no browser. */
 function findChromium(names: readonly string[]): string | null {
   const given = process.env['CHROMIUM'];
   if (given !== undefined && given !== '') return given;
@@ -19,15 +19,15 @@ function findChromium(names: readonly string[]): string | null {
 const missing = 'chromium is missing: the tests of the page are skipped (scripts/install-chromium.sh)';
 
 /**
- * The fastest browser for a suite; null if the machine has none, which is said in one line and is a failure with
- * CI=true, so that tests of pages are never skipped unnoticed.
+ * The fastest browser for a suite; `null` if the machine has none. Then one line says so, and with CI=true it is a
+ * failure, so that tests of pages are never skipped unnoticed.
  */
 export const browserForTests = (): string | null => orSayWhy(findChromium([shell, ...whole]), missing);
 
-/** A browser with origins in processes of their own, for contents that attack their page. */
+/** A browser with a process for each origin, for contents that attack their page. */
 export const wholeBrowserForTests = (): string | null => orSayWhy(findChromium(whole), missing);
 
-/** Headless, and without network traffic of its own. */
+/** Starts a headless browser that makes no network requests of its own. */
 export async function launchChromium(
   executablePath: string,
   flags: readonly string[] = [],

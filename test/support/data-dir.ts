@@ -10,7 +10,7 @@ export interface DataDir {
   remove(): Promise<void>;
 }
 
-/** An empty temporary folder that the embedded server's account can reach, and its removal. */
+/** Makes an empty temporary folder that the embedded server's account can reach. */
 export async function makeDataDir(): Promise<DataDir> {
   const path = await mkdtemp(join(databaseFolder(), 'satscribe-data-'));
   await chmod(path, 0o755);
@@ -18,13 +18,14 @@ export async function makeDataDir(): Promise<DataDir> {
 }
 
 /**
- * Such a folder with an empty cluster, as a stopped service leaves it: creating one (initdb) takes longer than most
- * of its tests. With its own server (TEST_DATABASE_URL) a run has no cluster to copy, and the folder is empty.
+ * Makes a data folder with an empty cluster, as a stopped service leaves it. To copy a cluster is faster than most
+ * tests of it, and initdb is slower. With its own server (TEST_DATABASE_URL) a run has no cluster to copy, so the
+ * folder is empty.
  */
 export async function makeUsedDataDir(): Promise<DataDir> {
   const folder = await makeDataDir();
   const { cluster } = inject('testServer');
-  // with owners and modes, which node's own copy does not keep
+  // keeps owners and modes, which the copy function of node does not
   if (cluster !== null) await promisify(execFile)('cp', ['-a', cluster, join(folder.path, 'postgres')]);
   return folder;
 }

@@ -3,18 +3,18 @@ import { inject } from 'vitest';
 import { connectClient, createPool } from '#kernel/pg/pool.ts';
 
 export interface TestDatabase {
-  /** Address of the writer, which owns the tables. */
+  /** URL of the writer's role, which owns the tables. */
   readonly url: string;
   readonly pool: pg.Pool;
-  /** Address of the role that answers requests (ADR 29). */
+  /** URL of the role that answers requests (ADR 29). */
   readonly readerUrl: string;
-  /** Pool for reads as in a service: its statements cannot write. */
+  /** Pool for reads as in a service. Its statements cannot write. */
   readonly readers: pg.Pool;
-  /** Pool that counts the use of keys as a service does. */
+  /** Pool that counts the use of API keys, as in a service. */
   readonly accessPool: pg.Pool;
-  /** The settings of a service that uses it. */
+  /** The settings of a service that uses this database. */
   readonly settings: { readonly DATABASE_URL: string; readonly DATABASE_READER_URL: string };
-  /** Address of the superuser, for work that neither of the two may do. */
+  /** URL of the superuser, for work that neither of these two roles may do. */
   readonly superuserUrl: string;
   /** Closes the pools and removes the database, even with open connections. */
   drop(): Promise<void>;
@@ -23,16 +23,16 @@ export interface TestDatabase {
 let made = 0;
 
 /**
- * A fresh, migrated, empty database for one test file: a clone of the global setup's template. It has no secondary
- * indexes: indexer/apply/secondary-indexes.ts builds them.
+ * Makes an empty, migrated database for one test file, as a clone of the global setup's template. The database has no
+ * secondary indexes, which indexer/apply/secondary-indexes.ts builds.
  */
 export function createTestDatabase(): Promise<TestDatabase> {
   return cloneOf(inject('testServer').template);
 }
 
-/** A database that is filled once, for tests that begin with the same rows. */
+/** A database that is filled once, for many tests that start with the same rows. */
 export interface FilledDatabase {
-  /** A database of its own with these rows. */
+  /** Makes a new database with these rows. */
   clone(): Promise<TestDatabase>;
   drop(): Promise<void>;
 }
@@ -48,10 +48,10 @@ export async function createFilledDatabase(
   return { clone: () => cloneOf(name), drop: () => dropDatabase(name) };
 }
 
-/** A database without any schema of ours, for the state that an older version left. */
+/** Makes a database without any schema of ours, for tests of the state that an older version left. */
 export const createEmptyDatabase = (): Promise<TestDatabase> => makeDatabase('');
 
-// by default each page goes through the log, in twice the time
+// the default strategy writes each page to the log, which takes twice the time
 const cloneOf = (template: string): Promise<TestDatabase> =>
   makeDatabase(`TEMPLATE ${template} STRATEGY FILE_COPY`);
 
@@ -87,8 +87,8 @@ const dropDatabase = (name: string): Promise<void> =>
   onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
 
 /**
- * One connection of a test process to create and drop databases: with two for each database, they were a quarter of
- * all.
+ * The connection of a test process that creates and drops databases. With two such connections for each database, they
+ * were a quarter of all connections.
  */
 let administrator: Promise<pg.Client> | null = null;
 
@@ -97,7 +97,7 @@ async function onServer(statement: string): Promise<void> {
     client.on('error', () => {
       administrator = null;
     });
-    // a test process ends without closing it; the types of pg lack this method
+    // a test process ends without closing the connection; the types of pg lack this method
     (client as pg.Client & { unref(): void }).unref();
     return client;
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, vi } from 'vitest';
 
-// A test must not print: output that matters needs an assertion.
+// Fails tests that print, because output that matters needs an assertion.
 const restores: (() => void)[] = [];
 
 beforeEach(() => {

@@ -10,8 +10,8 @@ export function isExecutable(path: string): boolean {
 }
 
 /**
- * The program of a suite. Null if the machine has none, which is said in one line, and is a failure with CI=true, so
- * that tests are never skipped unnoticed.
+ * Returns the program of a suite, or `null` if the machine has none. Then one line says so, and with CI=true it is a
+ * failure, so that tests are never skipped unnoticed.
  */
 export function orSayWhy(executable: string | null, missing: string): string | null {
   if (executable !== null) return executable;

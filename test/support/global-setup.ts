@@ -13,9 +13,9 @@ import { openElasticsearchDoor } from './elasticsearch/elasticsearch-door.ts';
 declare module 'vitest' {
   interface ProvidedContext {
     /**
-     * URL of a database whose account may create databases and roles, URLs of the two roles of a service (ADR 29), the
-     * name of the migrated template on the same server, and the folder of a stopped embedded server to copy, if the
-     * run has one.
+     * The server of the tests: URL of a database whose account may create databases and roles, URLs of the two roles of
+     * a service (ADR 29), and the name of the migrated template on the same server. If the run has an embedded server,
+     * also the folder of a stopped one, which tests copy.
      */
     testServer: {
       url: string;
@@ -28,9 +28,9 @@ declare module 'vitest' {
 }
 
 /**
- * One real Postgres for all tests of a run: the server that TEST_DATABASE_URL names (its account must be allowed to
- * create databases and roles), or an embedded one in a temporary folder. `createTestDatabase()` clones its migrated
- * template database. It also starts the service that tests ask for an Elasticsearch.
+ * Starts one real Postgres for all tests of a run. This is the server that TEST_DATABASE_URL names (its account must be
+ * allowed to create databases and roles), or an embedded one in a temporary folder. `createTestDatabase()` clones the
+ * server's migrated template. Also opens the service from which tests get an Elasticsearch.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['TEST_DATABASE_URL'];
@@ -63,7 +63,7 @@ interface TestServer {
   stop(): Promise<void>;
 }
 
-/** Uses a server whose account is the writer. */
+/** Uses a given server. Its account is the writer. */
 async function givenServer(url: string): Promise<TestServer> {
   const role = `satscribe_reader_${process.pid}_${Date.now().toString(36)}`;
   await onServer(url, `CREATE ROLE ${role} LOGIN PASSWORD 'reader'`);
@@ -76,12 +76,12 @@ async function givenServer(url: string): Promise<TestServer> {
 
 async function startTemporaryServer(): Promise<TestServer> {
   const folder = await mkdtemp(join(databaseFolder(), 'satscribe-test-'));
-  // as root the server runs as an ordinary account, which must be able to reach the folder
+  // if root runs the tests, the server runs as an ordinary account, which must be able to reach the folder
   await chmod(folder, 0o755);
   const dataDir = join(folder, 'data');
   await (await startEmbeddedPostgres({ dataDir, durable: false })).stop();
   const home = join(dataDir, 'postgres');
-  // as root below a folder of mode 700 the server lives elsewhere
+  // if root runs the tests below a folder of mode 700, the server uses another folder
   const isInside = await access(home).then(
     () => true,
     () => false,

@@ -28,28 +28,28 @@ export interface HttpApp {
 
 export interface HttpAppOptions {
   readonly network?: NetworkName;
-  /** Replaces the database's search engine, for faults. */
+  /** Replaces the search engine of the database, so that tests can cause faults. */
   readonly search?: SearchService;
   readonly operations?: Partial<Operations>;
-  /** Decides who may search; absent: all clients may. */
+  /** Decides who may search. Default: all clients. */
   readonly access?: (database: TestDatabase) => SearchAccess;
   readonly trustedProxies?: readonly string[];
   readonly eventLoop?: EventLoopLimits;
   readonly budgets?: Partial<Budgets>;
   readonly eventKinds?: readonly StoredEventKind[];
-  /** Reads of contents; absent: with the connections of the database. */
+  /** Reads contents. Default: reads with the connections of the database. */
   readonly contents?: (database: TestDatabase) => ContentReads;
-  /** Parts that decide prices; absent: the published ones, and no special sats. */
+  /** Parts that decide prices. Default: the published prices, and no special sats. */
   readonly prices?: Pick<AppDependencies, 'prices' | 'inventory' | 'fxRates'>;
-  /** A node, raw blocks, and the place of thumbnails; absent: none. */
+  /** A node, raw blocks, and the folder of thumbnails. Default: none of these. */
   readonly sources?: Partial<Pick<AppDependencies, 'node' | 'blocks' | 'thumbnailsFolder'>>;
-  /** Parts that read for all clients together; absent: those of a service. */
+  /** Parts that read once for all clients. Default: those of a service. */
   readonly shared?: Pick<AppDependencies, 'banner' | 'tipAnswers'>;
-  /** Makes the orders; absent: no orders are accepted. */
+  /** Makes the orders. Default: no orders are accepted. */
   readonly orders?: (database: TestDatabase) => Promise<CustomerOrders | null>;
 }
 
-/** The app on its own database with a chain. It answers like a service: as the role that only reads. */
+/** Makes the app with a new database and a chain. It answers like a service, with the role that can only read. */
 export async function createHttpApp(
   blocks: readonly BlockSpec[],
   {
@@ -100,7 +100,7 @@ export async function createHttpApp(
     database,
     logged,
     close: async () => {
-      // requests have ended; connections that clients keep open would be waited for
+      // all requests have ended, but `close` would wait for connections that clients keep open
       app.server.closeAllConnections();
       await app.close();
       await engine.close();

@@ -20,7 +20,7 @@ import { asHeight } from '#kernel/primitives/height.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
-/** The location of an inscription; `outpoint` is hex of its 36 bytes, null outside of outputs. */
+/** The location of an inscription. `outpoint` is the hex of its 36 bytes, or `null` outside of outputs. */
 export interface StoredLocation {
   readonly height: number;
   readonly step: number;
@@ -42,17 +42,17 @@ export interface StoredInscription {
   readonly charms: number | null;
   readonly fee: number | null;
   readonly parents: readonly number[] | null;
-  /** All its places, in order; it is at the last one, unless `gone`. */
+  /** All locations of the inscription, in order. The last one is the current location, unless `gone` is set. */
   readonly locations: StoredLocation[];
-  /** Whether a block without spent outputs moved it to an unknown place. */
+  /** Whether a block without spent outputs moved the inscription to an unknown location. */
   gone: boolean;
 }
 
 const secret = new Uint8Array(32).fill(7);
 
 /**
- * The ledger over a chain in memory: the simplest stand-in for the database. Outputs are found by their full
- * outpoints; the tracked fingerprints are only checked against them.
+ * A ledger over a chain in memory, which replaces the database in the simplest way. It finds outputs by their full
+ * outpoints, and only checks the tracked fingerprints against them.
  */
 export class LedgerStore {
   readonly inscriptions: StoredInscription[] = [];
@@ -68,7 +68,7 @@ export class LedgerStore {
     this.enterIsland(firstHeight, start);
   }
 
-  /** Continues after a gap: held inscriptions stay held, because an output is spent only once. */
+  /** Continues after a gap. Held inscriptions stay held, because an output is spent only once. */
   enterIsland(firstHeight: number, start: Partial<LedgerCounters>): void {
     this.anchored = startsAnchored(asHeight(firstHeight), this.#network);
     const known = this.anchored ? 0 : null;
@@ -105,7 +105,10 @@ export class LedgerStore {
     return result;
   }
 
-  /** The inscriptions that the block's inputs hold, in ord's order. Public: a test may replace it by a wrong answer. */
+  /**
+   * The inscriptions that the block's inputs hold, in ord's order. Public, so that a test can replace it by a wrong
+   * result.
+   */
   held(columns: BlockColumns, block: Uint8Array): HeldInscriptions {
     const found: { input: number; inscription: StoredInscription; location: StoredLocation }[] = [];
     const walk = new InputWalk(block);
@@ -181,7 +184,7 @@ export class LedgerStore {
       idBytes,
       height: result.height,
       number: orNull(rows.number[row]!, numberUnknown),
-      // docs/adr/0004: within a block without spent outputs the order of several is unknown
+      // docs/adr/0004: in a block without spent outputs, the order of several inscriptions is unknown
       sequence: sequence !== null && (hasSpent || rows.count === 1) ? sequence + row : null,
       curse: orNull(rows.curse[row]!, curseUnknown),
       charms: orNull(rows.charms[row]!, charmsUnknown),
@@ -234,7 +237,7 @@ function locationOf(
 
 const orNull = (value: number, unknown: number): number | null => (value === unknown ? null : value);
 
-/** Satpoint of an inscription's place; null if unknown. */
+/** Satpoint of an inscription's current location; `null` if unknown. */
 export function satpointOf({ locations, gone }: StoredInscription): string | null {
   return gone ? null : (locations.at(-1)?.satpoint ?? null);
 }

@@ -27,7 +27,10 @@ export function numbersOf(seed: number): (limit: number) => number {
 
 export const genesis: PaymentBlock = { block: regtestGenesis, height: 0, coins: [] };
 
-/** Few owners, so that each holds several outputs; some scripts without an address, some unspendable. */
+/**
+ * Returns a script of one of a few owners, so that each owner holds several outputs. Some scripts have no address, and
+ * some are unspendable.
+ */
 function scriptOf(next: (limit: number) => number): Uint8Array {
   const kind = next(10);
   if (kind === 0) return Buffer.from([0x6a, 1, next(256)]);
@@ -69,7 +72,7 @@ export function nextBlock(before: PaymentBlock, seed: number): PaymentBlock {
   return { block: made, height, coins };
 }
 
-/** `outpoint value script height spent` of every spendable output of a chain, read by another library. */
+/** Lines `outpoint value script height spent` of every spendable output of a chain, read by another library. */
 export function naiveOutputs(
   chain: readonly { readonly height: number; readonly bytes: Uint8Array }[],
 ): string[] {
@@ -94,7 +97,7 @@ export function naiveOutputs(
     .sort();
 }
 
-/** The same lines from the table. */
+/** Reads the lines of `naiveOutputs` from the table. */
 export async function storedOutputs(pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<Record<string, string>>(
     `SELECT encode(txid, 'hex') AS txid, vout, value, encode(script, 'hex') AS script, height, spent_height AS spent

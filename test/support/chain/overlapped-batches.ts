@@ -15,9 +15,9 @@ import { pinFingerprintKey, testFingerprintKey } from './chain-dump.ts';
 import { createDerivedTestTables, testDerivedTables } from './derived/test-derived-tables.ts';
 
 /**
- * The blocks of a folder, parsed once for many writers.
+ * Parses the blocks of a folder once for many writers.
  *
- * @param tip absent: that of the folder
+ * @param tip default: the tip of the folder
  */
 export async function parseFolder(dir: string, tip?: string): Promise<ParsedBlock[]> {
   const source = await openFolderSource(dir, tip === undefined ? {} : { tip });
@@ -39,15 +39,18 @@ export async function parseFolder(dir: string, tip?: string): Promise<ParsedBloc
 export interface BatchedWrite {
   /** Sizes of the batches, in order. */
   readonly sizes: readonly number[];
-  /** Seam where each batch waits until the next one is applied; null: the next one waits until it is committed. */
+  /**
+   * Seam where each batch waits until the next batch is applied. If `null`, the next batch waits until this one is
+   * committed.
+   */
   readonly overlappedAt: Seam | null;
   readonly cacheEntries?: number;
   readonly checksSpends?: boolean;
 }
 
 /**
- * Writes all blocks into an empty database like a load, with the derived tables of tests. Returns the number of batches
- * without a successor that was decided while they were at the seam: only the last one has none.
+ * Writes all blocks into an empty database like a load, with the derived tables of tests. Returns how many batches were
+ * at the seam while no successor was decided. Only the last batch has no successor.
  */
 export async function writeInBatches(
   pool: pg.Pool,
@@ -57,7 +60,7 @@ export async function writeInBatches(
   const batches = inBatches(blocks, sizes);
   let alone = batches.length;
   const holdNext = (): void => {
-    // no batch follows the last one
+    // the last batch has no successor
     if (overlappedAt === null || alone === 1) return;
     armSeam(overlappedAt, 1, () => {
       alone--;

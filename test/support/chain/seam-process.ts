@@ -1,6 +1,6 @@
 /**
- * A process that loads a folder in small batches. It kills itself at a seam of overlapped batches, or stops at several,
- * one after another, reports to its parent, and continues on the parent's word.
+ * A process that loads a folder in small batches. It kills itself at a seam of overlapped batches. Or it stops at
+ * several seams, one after another, reports each to its parent, and continues when the parent tells it to.
  */
 import { once } from 'node:events';
 import { follow } from '#indexer/follow/follow.ts';
@@ -12,7 +12,7 @@ export interface SeamTask {
   readonly url: string;
   readonly dir: string;
   readonly batchBlocks: number;
-  /** Seams, each with the number of batches that pass it before. */
+  /** Seams, each with the number of batches that must pass it before. */
   readonly at: readonly (readonly [seam: Seam, passes: number])[];
   readonly how: 'kill' | 'hold';
 }

@@ -14,11 +14,11 @@ export interface CollectionSpec {
   readonly price?: number;
   readonly creatorAddress?: string;
   readonly phases?: readonly PhaseSpec[];
-  /** Begins the text of each item; absent: the text is only the number of its file. */
+  /** Text before the number in each item's file. Default: the text is only the number. */
   readonly prefix?: string;
-  /** The price of an item in a rune, and the account that gets it. */
+  /** The price of an item in a rune, and the account that receives it. */
   readonly runePrice?: RunePrice;
-  /** The stored file of each item; absent: small texts. */
+  /** The stored file of each item. Default: small texts. */
   readonly files?: readonly FileSpec[];
 }
 
@@ -35,16 +35,16 @@ export interface PhaseSpec {
   readonly price?: number;
   readonly startsAt?: Date;
   readonly endsAt?: Date;
-  /** Names of addresses, and their items; null: no bound. */
+  /** Maximum number of items by the name of an address; `null` if there is no bound. */
   readonly allowances?: Readonly<Record<string, number | null>>;
-  /** Listed scripts, and their items; null: no bound. */
+  /** Listed scripts, and the maximum number of items of each; `null` if there is no bound. */
   readonly listed?: readonly { readonly script: Uint8Array; readonly items: number | null }[];
 }
 
 export const scriptOf = (name: string): Buffer =>
   Buffer.concat([Buffer.of(0x51, 0x20), createHash('sha256').update(name).digest()]);
 
-/** Inserts an approved collection; the draw of an item is its number. */
+/** Inserts an approved collection. Items are drawn in the order of their numbers. */
 export async function insertCollection(pool: pg.Pool, spec: CollectionSpec): Promise<void> {
   const {
     id,
@@ -100,7 +100,7 @@ async function insertRunePrice(pool: pg.Pool, id: string, price: RunePrice): Pro
   );
 }
 
-/** Replaces the small texts by stored files, before items count the bytes of their scripts. */
+/** Replaces the small texts by stored files. Must run before the script bytes of items are counted. */
 async function nameFiles(pool: pg.Pool, id: string, files: readonly FileSpec[]): Promise<void> {
   const { rowCount } = await pool.query(
     `UPDATE service.mint_files AS f SET sha256 = given.sha256, bytes = given.bytes, media_type = given.media_type
@@ -142,7 +142,7 @@ async function insertPhase(pool: pg.Pool, id: string, place: number, phase: Phas
     );
 }
 
-/** A hold of one drawn item by a client of its own, with the given differences. */
+/** A request of a new client that holds one drawn item, with the given differences. */
 export function holdRequest(collection: string, given: Partial<HoldRequest> = {}): HoldRequest {
   return {
     orderId: randomUUID(),

@@ -1,18 +1,18 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server of files by path, which counts requests. */
+/** A server that serves files by path, and counts requests. */
 export interface FileServer {
   readonly contents: Map<string, string | Uint8Array>;
-  /** Requests by path. */
+  /** Number of requests, by path. */
   readonly asked: Map<string, number>;
-  /** The most requests at the same time. */
+  /** Maximum number of concurrent requests so far. */
   readonly together: () => number;
   url(path: string): string;
   close(): Promise<void>;
 }
 
-/** @param delayMs before each answer */
+/** @param delayMs how long each response is delayed */
 export async function startFileServer(delayMs = 0): Promise<FileServer> {
   const contents = new Map<string, string | Uint8Array>();
   const asked = new Map<string, number>();

@@ -15,7 +15,7 @@ export interface PendingSpec {
   readonly shown?: object;
 }
 
-/** Inserts a collection in the form that its creator sent, with one public phase. */
+/** Inserts a collection as its creator sent it, with one public phase. */
 export async function insertPending(pool: pg.Pool, spec: PendingSpec): Promise<void> {
   const { id, totalCount, files, price = 0, phasePrice = null, creatorAddress = null, shown = {} } = spec;
   await pool.query(

@@ -5,7 +5,7 @@ import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import type { EtchedRune, ShopWorld } from '#test/support/tokenpay/shop-world.ts';
 import { insertCollection } from './collection-rows.ts';
 
-/** A charge of an order with a price in a rune. */
+/** A charge of an order whose price is in a rune. */
 interface RuneCharge {
   readonly amount: number;
   readonly amountBase: string;
@@ -14,7 +14,7 @@ interface RuneCharge {
   readonly token: string;
 }
 
-/** An order of a collection with a price in a rune, in the form of answers. */
+/** An order of a collection with a price in a rune, as the API returns it. */
 export interface RuneOrder {
   readonly id: string;
   readonly state: string;
@@ -44,7 +44,7 @@ export class RuneSale {
     this.shop = shop;
   }
 
-  /** An approved collection whose items cost base units of a rune. */
+  /** Makes an approved collection whose items cost base units of a rune. */
   async approved(id: string, items: number, rune: EtchedRune, amount: bigint): Promise<void> {
     const { world, account } = this.shop;
     const files = new CustomerFiles(join(world.dir, 'files'));
@@ -72,7 +72,7 @@ export class RuneSale {
       token: 'solved',
       ...more,
     };
-    // each buyer from a network of its own
+    // each buyer has another network
     const remoteAddress = `10.${++buyers >> 8}.${buyers & 255}.1`;
     const answer = await this.shop.app.inject({
       method: 'POST',
@@ -106,7 +106,7 @@ export class RuneSale {
     });
   }
 
-  /** Sends units of the rune to the address of an order. */
+  /** Sends units of the rune to the deposit address of an order. */
   async payRune(
     { tokenPayCharge: { tokenCharge } }: RuneOrder,
     rune: EtchedRune,
@@ -116,13 +116,13 @@ export class RuneSale {
     await this.shop.send([{ value: 546, outputScript, units: [[rune, units]] }]);
   }
 
-  /** Sends sats to the address of an order; absent: all of its charge. */
+  /** Sends sats to the deposit address of an order. Default: all sats of its charge. */
   async paySats({ tokenPayCharge: { feeCharge } }: RuneOrder, sats = feeCharge.amount): Promise<void> {
     const outputScript = await this.shop.scriptOf(feeCharge.address);
     await this.shop.send([{ value: sats, outputScript }]);
   }
 
-  /** Ends the time of an order, as if it were made long ago. */
+  /** Lets an order expire, as if it were made long ago. */
   async age({ id, tokenPayCharge }: RuneOrder): Promise<void> {
     const { pool } = this.shop.world.database;
     await pool.query(

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The fate of a request. `lost`: it is processed, and its answer is lost. */
+/** What happens to a request. `lost`: the server processes the request, but the response is lost. */
 export type Fault =
   | { readonly kind: 'cut' }
   | { readonly kind: 'lost' }
@@ -18,7 +18,7 @@ export interface AskedRequest {
 /** A proxy between a program and an Elasticsearch. */
 export interface ElasticFaults {
   readonly url: string;
-  /** Decides the fate of each request; null: it passes. */
+  /** Decides what happens to each request. If it returns `null`, the request passes. */
   decide: (asked: AskedRequest) => Fault | null;
   /** Requests so far. */
   readonly count: number;

@@ -20,10 +20,10 @@ import type { EngineUnderTest } from '#test/support/search/conformance-subject.t
 
 let prefixes = 0;
 
-/** Number of pieces of every text, so that phrases overlap each other; well-chosen phrases do not. */
+/** Number of phrases taken from each text. Many phrases overlap each other; well-chosen phrases would not. */
 const piecesOfText = 4;
 
-/** The maximum of phrases per book: pieces of the existing texts, as short as two characters. */
+/** Takes as many phrases as a book may have. They are pieces of existing texts, and may have only two characters. */
 async function anyPhrases(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ text: Buffer }>(
     'SELECT CASE text WHEN 1 THEN body ELSE folded END AS text FROM chain.contents WHERE text <> 0 ORDER BY sha256 LIMIT 100',
@@ -41,8 +41,8 @@ async function anyPhrases(client: pg.ClientBase): Promise<string[]> {
 }
 
 /**
- * The engine with the simplest follower of a chain: each update is a batch of documents, and a chain that lost blocks
- * gets a new index. search/sync has tests of its own.
+ * The engine with the simplest follower of a chain. Each update is a batch of documents, and a chain that lost blocks
+ * gets a new index. The sync has its own tests in search/sync.
  */
 export async function followerUnderTest(
   pool: pg.Pool,
@@ -108,7 +108,7 @@ export async function followerUnderTest(
       null,
     );
 
-  // searches before the first update
+  // tests also search before the first update
   marker = await newIndex(0, []);
   return {
     engine: createElasticEngine({

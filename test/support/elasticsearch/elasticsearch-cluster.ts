@@ -6,7 +6,7 @@ import {
   startElasticsearch,
 } from './elasticsearch.ts';
 
-/** Nodes of one cluster on this machine, each with its own folder; any of them may be the master. */
+/** Starts the nodes of one cluster on this machine, each with its own folder. Any node may become the master. */
 export async function startElasticsearchCluster(
   count: number,
   heapMegabytes: number,
@@ -35,7 +35,7 @@ export async function startElasticsearchCluster(
   return nodes;
 }
 
-/** Waits until the cluster has this many nodes and all shards are allocated; any node may be asked. */
+/** Waits until the cluster has this many nodes and all shards are allocated. Any node may answer. */
 export async function untilHealthy(
   nodes: readonly Elasticsearch[],
   count: number,

@@ -5,12 +5,14 @@ import { type Elasticsearch, startElasticsearch } from './elasticsearch.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Returns the address of the shared Elasticsearch, once it answers. */
+    /** URL that returns the address of the shared Elasticsearch, once that is ready. */
     elasticsearchDoor: string;
   }
 }
 
-/** One Elasticsearch for all test files of a run, started on the first request: most runs need none. */
+/**
+ * Serves one Elasticsearch for all test files of a run. It starts on the first request, because most runs need none.
+ */
 export async function openElasticsearchDoor(project: TestProject): Promise<() => Promise<void>> {
   let node: Promise<Elasticsearch> | null = null;
   const door = createServer((_, response) => {

@@ -5,7 +5,7 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** A role with all rights on indices whose names begin with `test-`, and no others. */
+/** An account with all rights on indices whose names begin with `test-`, and no other rights. */
 export const restrictedAccount = { user: 'satscribe', password: 'secret-word' } as const;
 /** Bcrypt of the password. */
 const passwordHash = '$2a$10$pwPq2tAFkAKgvx9jM9rqXOdSrTAq/xZ4Ptwsr4eH69D.sSj6xogIG';
@@ -17,10 +17,10 @@ const roles = `writer:
       privileges: [all]
 `;
 
-/** The certificate of the server, which is its own authority. */
+/** Path of the server's certificate, which is its own authority. */
 export const certificateOf = (dataDir: string): string => join(dataDir, 'config/http.crt');
 
-/** Gives a server a certificate for 127.0.0.1 and an account. Returns lines of elasticsearch.yml. */
+/** Creates a certificate for 127.0.0.1 and an account for a server. Returns lines of elasticsearch.yml. */
 export async function secureConfig(configDir: string, seenConfigDir: string): Promise<string[]> {
   const subject = ['-subj', '/CN=satscribe test', '-addext', 'subjectAltName=IP:127.0.0.1'];
   await promisify(execFile)('openssl', [
@@ -48,7 +48,7 @@ export async function secureConfig(configDir: string, seenConfigDir: string): Pr
   ];
 }
 
-/** Whether the server accepts its account. */
+/** Whether the server accepts the account. */
 export function letsIn(url: string, dataDir: string): Promise<boolean> {
   const { user, password } = restrictedAccount;
   return new Promise((resolve) => {

@@ -9,17 +9,17 @@ import { freePort } from '#test/support/free-port.ts';
 import { letsIn, secureConfig } from './elasticsearch-security.ts';
 
 export interface ElasticsearchOptions {
-  /** Megabytes of the heap. Default: 512, enough for some 100,000 documents. */
+  /** Size of the heap in megabytes. Default: 512, enough for some 100,000 documents. */
   readonly heapMegabytes?: number;
-  /** Lines of elasticsearch.yml. */
+  /** Additional lines of elasticsearch.yml. */
   readonly extra?: readonly string[];
   /** Uses TLS, and only allows the account of ./elasticsearch-security.ts. */
   readonly isSecured?: boolean;
-  /** May write snapshots, into repositories of the type `fs` with a relative `location`. */
+  /** Lets the server write snapshots, into repositories of the type `fs` with a relative `location`. */
   readonly hasSnapshots?: boolean;
   /** Default: free ports. */
   readonly ports?: ElasticsearchPorts;
-  /** Does not wait until it is ready: it needs nodes that are started later. */
+  /** Whether other nodes start later. If so, the start does not wait until the node is ready. */
   readonly isOneOfMany?: boolean;
 }
 
@@ -32,28 +32,28 @@ export interface ElasticsearchPorts {
 export interface Elasticsearch {
   readonly url: string;
   readonly dataDir: string;
-  /** Settles when it answers and its indices are allocated. */
+  /** Settles when the node answers and its indices are allocated. */
   whenReady(): Promise<void>;
-  /** Sends SIGTERM, and waits; folder and ports stay for `start`. */
+  /** Sends SIGTERM, and waits for the end. Folder and ports stay for `start`. */
   stop(): Promise<void>;
   /** SIGKILL. */
   kill(): Promise<void>;
-  /** Freezes it (SIGSTOP), like a machine that does not answer, and resumes it. */
+  /** Freezes the node (SIGSTOP), like a machine that does not respond. `resume` continues it. */
   pause(): void;
   resume(): void;
-  /** Starts it again. Settles when it answers. */
+  /** Starts the node again. Settles when it answers. */
   start(): Promise<void>;
-  /** Ends it and removes its folder. */
+  /** Stops the node and removes its folder. */
   remove(): Promise<void>;
 }
 
-// a cold start on a machine that also runs other suites
+// long enough for a cold start on a machine that also runs other suites
 const startTimeoutMs = 170_000;
 const missing = 'Elasticsearch is missing: its tests are skipped (scripts/install-elasticsearch.sh)';
 
 /**
- * Whether suites of Elasticsearch can run. If the machine has none, one line says so, and it is a failure with
- * CI=true, so that they are never skipped unnoticed.
+ * Whether suites of Elasticsearch can run. If the machine has no Elasticsearch, one line says so, and with CI=true it
+ * is a failure, so that these suites are never skipped unnoticed.
  */
 export function hasElasticsearch(): boolean {
   if (findProgram() !== null) return true;
@@ -62,7 +62,10 @@ export function hasElasticsearch(): boolean {
   return false;
 }
 
-/** ELASTICSEARCH (the path of bin/elasticsearch), or the installation of scripts/install-elasticsearch.sh. */
+/**
+ * Finds the program that ELASTICSEARCH names (the path of bin/elasticsearch), or the installation of
+ * scripts/install-elasticsearch.sh.
+ */
 function findProgram(): string | null {
   const given = process.env['ELASTICSEARCH'];
   if (given !== undefined && given !== '') return given;
@@ -78,7 +81,7 @@ function findProgram(): string | null {
 
 const isRoot = (): boolean => process.getuid?.() === 0;
 
-/** Starts one. It ends with the test's process in any case. */
+/** Starts a node. The node always ends with the test's process. */
 export async function startElasticsearch(options: ElasticsearchOptions = {}): Promise<Elasticsearch> {
   const program = findProgram();
   if (program === null) throw new Error(missing);
@@ -139,7 +142,7 @@ class RunningElasticsearch implements Elasticsearch {
         ...(this.#options.isSecured === true
           ? await secureConfig(join(this.dataDir, 'config'), `${seen}/config`)
           : ['xpack.security.enabled: false']),
-        // a developer's disk is often fuller than a server may allow
+        // a developer's disk is often fuller than the server allows
         'cluster.routing.allocation.disk.threshold_enabled: false',
         ...(this.#options.hasSnapshots === true ? [`path.repo: ${seen}/snapshots`] : []),
         ...(this.#options.extra ?? ['discovery.type: single-node']),
@@ -149,14 +152,14 @@ class RunningElasticsearch implements Elasticsearch {
     await this.#giveAway();
   }
 
-  /** The folder as the server sees it. */
+  /** The path of the folder for the server. */
   get #seenDir(): string {
     return this.#needsNamespace ? '/tmp' : this.dataDir;
   }
 
   /**
-   * The JVM puts a socket into /tmp, regardless of its temporary folder: an account without write access gets its own
-   * /tmp.
+   * Whether the server needs its own /tmp. The JVM puts a socket into /tmp even with another temporary folder, so an
+   * account without write access to /tmp needs its own.
    */
   get #needsNamespace(): boolean {
     return isRoot() && (statSync('/tmp').mode & 0o002) === 0;
@@ -175,7 +178,7 @@ class RunningElasticsearch implements Elasticsearch {
     if (this.#child !== null) throw new Error('this Elasticsearch runs already');
     this.#output = '';
     const [command = '', ...flags] = this.#command();
-    // in its own process group: the program starts the server as another process
+    // in its own process group, because the program starts the server as another process
     const child = spawn(command, flags, {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
@@ -212,7 +215,7 @@ class RunningElasticsearch implements Elasticsearch {
   #environment(): NodeJS.ProcessEnv {
     const { heapMegabytes } = this.#options;
     const heap = heapMegabytes ?? 512;
-    // a server that runs some minutes spends more time in the second compiler than that saves
+    // a server that runs only minutes loses more time in the second compiler than it saves
     const compiler = heapMegabytes === undefined ? ' -XX:TieredStopAtLevel=1' : '';
     const seen = this.#seenDir;
     const jdkFile = join(dirname(this.#program), '../../jdk');
@@ -250,7 +253,7 @@ class RunningElasticsearch implements Elasticsearch {
     try {
       process.kill(-pid, signal);
     } catch {
-      // it has already ended
+      // the process has already ended
     }
   }
 

@@ -6,13 +6,13 @@ import { waitUntil } from '#test/support/wait-until.ts';
 import type { SyncedIndex } from './synced-index.ts';
 
 export interface RunningSync {
-  /** Codes of expected failures; `none` while work continued. */
+  /** Codes of failures so far. `none` means that work continued. */
   readonly problems: string[];
   readonly standby: () => number;
   stop(): Promise<void>;
 }
 
-/** The sync of an index as a process runs it, in small steps. */
+/** Runs the sync of an index as a process does, but in small steps. */
 export function startSync(
   given: Partial<SearchSyncOptions> & Pick<SearchSyncOptions, 'databaseUrl' | 'elastic' | 'prefix'>,
 ): RunningSync {

@@ -1,4 +1,4 @@
-// Runs the sync of a search index until it is killed: sync-process.ts DATABASE_URL ELASTICSEARCH_URL PREFIX
+// Runs the sync of a search index until it is killed. Usage: sync-process.ts DATABASE_URL ELASTICSEARCH_URL PREFIX
 import { createElasticClient } from '#search/elastic/server/elastic-client.ts';
 import { runSearchSync } from '#search/sync/search-sync.ts';
 
@@ -15,7 +15,7 @@ await runSearchSync(
     replicas: 0,
     keysMax: 30,
     loadKeysMax: 30,
-    // no news arrives: the smallest pause that is a pause
+    // news never arrive; the pause between two rounds is very short
     news: { mark: () => 0, news: () => new Promise((resolve) => void setTimeout(resolve, 20)) },
     onStep: ({ kind }) => process.stdout.write(`${kind}\n`),
   },

@@ -26,11 +26,11 @@ import { sharedElasticsearch } from './shared-elasticsearch.ts';
 
 let prefixes = 0;
 
-/** A network name of its own, in an Elasticsearch that other tests use too. */
+/** Returns an unused network name, for an Elasticsearch that other tests use too. */
 export const freshPrefix = (): string =>
   `test-${process.pid}-${Date.now().toString(36)}-${(prefixes++).toString(36)}`;
 
-/** Compares all keys, and searches for this many texts, spread over all of them. */
+/** Maximum number of texts that are searched, spread over all texts. All keys are compared. */
 const askedMax = 40;
 
 function sampleOf<T>(all: readonly T[]): T[] {
@@ -41,15 +41,16 @@ function sampleOf<T>(all: readonly T[]): T[] {
 export interface SyncedIndex {
   readonly prefix: string;
   readonly alias: string;
-  /** A client that passes by the faults. */
+  /** A client that does not go through the faults. */
   readonly elastic: ElasticClient;
   readonly engine: SearchEngine;
-  /** The index that serves searches; throws if there is none. */
+  /** Returns the name of the index that serves searches. Throws if there is none. */
   served(): Promise<string>;
-  /** Runs a process until no work is left, or until a failure; it has no knowledge of earlier processes. */
+  /** Runs a sync until no work is left, or until a failure. Like a new process, it knows nothing of earlier ones. */
   catchUp(through: ElasticClient, keysMax: number): Promise<void>;
   /**
-   * Checks that every inscription that can be found is in the index once, and is found like by a scan of everything.
+   * Checks that every inscription that can be found is in the index once, and that searches find the same as a scan of
+   * all.
    */
   expectWhole(): Promise<void>;
   close(): Promise<void>;
@@ -63,7 +64,7 @@ interface Hit {
 export function createSyncedIndex(
   pool: pg.Pool,
   databaseUrl: string,
-  /** Expected content; null: `expectWhole` is not called. */
+  /** The expected rows. They may be `null` if `expectWhole` is not called. */
   rows: SearchRows | null,
   server: string | ElasticSettings,
   prefix = freshPrefix(),
@@ -203,7 +204,7 @@ export function createSyncedIndex(
 export async function syncedEngineUnderTest(pool: pg.Pool): Promise<EngineUnderTest> {
   const index = createSyncedIndex(pool, pool.options.connectionString!, null, await sharedElasticsearch());
   const takeUp = (): Promise<void> => index.catchUp(index.elastic, 100);
-  // there is an index even before anything is indexed
+  // makes the index before any block is indexed
   await takeUp();
   const forget = (): Promise<void> => Promise.resolve();
   return { engine: index.engine, isFollower: true, takeUp, forget, close: () => index.close() };

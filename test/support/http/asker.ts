@@ -1,7 +1,7 @@
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { noKey } from '#kernel/contracts/asking-key.ts';
 
-/** The sender of a request in a test without HTTP. `end`: the answer is sent. */
+/** The sender of a request in a test without HTTP. `end` tells it that the response is sent. */
 export function testAsker(
   client = 'somebody',
   signal: AbortSignal = new AbortController().signal,

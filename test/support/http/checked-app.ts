@@ -8,23 +8,27 @@ import type { EventLoopLimits } from '#http/server/budgets/pressure.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 
 /**
- * No bound (0): a loaded machine delays the event loop of a test for seconds. A span without a measurement counts as a
- * delay beyond every bound. Only the test of overload itself needs a bound.
+ * Limits for the event loop that never refuse a request: 0 means no limit. A loaded machine delays the event loop of a
+ * test for seconds. A span without a measurement counts as longer than every limit. Only the test of overload itself
+ * needs a limit.
  */
 const patient: EventLoopLimits = { eventLoopDelayMs: 0, eventLoopSampleMs: 5000 };
-/** A thousand requests at once, which tests make, wait for each other longer than a client would. */
+/**
+ * How long a request may wait, in ms. Some tests send a thousand requests at once, which wait for each other longer
+ * than a client would.
+ */
 const requestWaitMs = 600_000;
 
 /**
- * The app, with every answer checked against the schemas of its route. A status, content type or JSON that the
- * definition does not allow fails the test that closes the app.
+ * The app that checks every response against the schemas of its route. A status, content type or JSON that the
+ * definition does not allow fails the test when it closes the app.
  */
 export function buildCheckedApp(deps: AppDependencies): App {
   const app = buildApp({ eventLoop: patient, ...deps, budgets: { requestWaitMs, ...deps.budgets } });
   const faults: string[] = [];
   app.addHook('onSend', async (request, reply, payload) => {
     const answer = documentedFor(request, reply);
-    // compression does not change the answer
+    // compression does not change the body, so compressed responses are not checked
     if (answer === null || reply.hasHeader('content-encoding')) return payload;
     if (Number(reply.getHeader('content-length') ?? 0) > checkedBytesMax) return payload;
     const given = await readWhole(answer, reply, payload);
@@ -39,10 +43,10 @@ export function buildCheckedApp(deps: AppDependencies): App {
   return app;
 }
 
-/** Longer answers pass unchecked: a pattern cannot be tested on a text of tens of megabytes. */
+/** Maximum size of a checked response, in bytes. A pattern cannot be tested on a text of tens of megabytes. */
 const checkedBytesMax = 8_000_000;
 
-/** Joins JSON that is sent in pieces; other answers pass. */
+/** Joins JSON that is sent in pieces. Returns other payloads unchanged. */
 async function readWhole(answer: Documented, reply: FastifyReply, payload: unknown): Promise<unknown> {
   const isJson =
     mediaTypeOf(reply) === json && (answer.content === undefined || answer.content[json] !== undefined);
@@ -62,7 +66,10 @@ interface Documented {
   readonly type?: string;
 }
 
-/** The route's definition of the status; null without one: files of plugins, unknown paths, refused methods. */
+/**
+ * The route's definition of the status. `null` for files of plugins, unknown paths and refused methods, which have no
+ * definition.
+ */
 function documentedFor({ routeOptions }: FastifyRequest, { statusCode }: FastifyReply): Documented | null {
   const { config, schema } = routeOptions;
   if (config.errors === undefined || schema?.response === undefined) return null;

@@ -1,14 +1,15 @@
 import type pg from 'pg';
 import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 
-/** More than the buffers of two sockets take without a reader. */
+/** Metadata larger than the buffers of two sockets, so that a response needs a reader. */
 const metadata = Buffer.alloc(16_000_000, 'metadata ');
 
-/** The whole body of `largePath`: two hex digits a byte. */
+/** The complete body at `largePath`, with two hex digits for each byte. */
 export const largeBody = JSON.stringify(metadata.toString('hex'));
 
 /**
- * Gives the first inscription of a chain, made from the row `large`, metadata whose answer is large. Returns its path.
+ * Adds metadata with a large response to the first inscription of a chain, which is made from the row `large`. Returns
+ * the path of the response.
  */
 export async function addLargeAnswer(pool: pg.Pool): Promise<string> {
   await pool.query(

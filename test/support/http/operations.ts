@@ -3,7 +3,7 @@ import type { Operations } from '#http/server/operations.ts';
 import { createHealth } from '#kernel/reports/health.ts';
 import { createMetrics } from '#kernel/reports/metrics.ts';
 
-/** The process facts of the HTTP side, for a test's app on its own database. */
+/** The facts about the process that the HTTP side needs, for an app on a test's database. */
 export function testOperations(pool: pg.Pool, given: Partial<Operations> = {}): Operations {
   return {
     version: '0.0.0-test',

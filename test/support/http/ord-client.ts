@@ -3,12 +3,12 @@ import type { GoldenChain, GoldenTip } from '#test/support/chain/golden/golden-c
 import { exactJson } from '#test/support/exact-json.ts';
 
 /*
- * The fields that the wallet of ord 0.29.1 reads from its server, by the rules of serde: src/api.rs,
+ * The fields that the wallet of ord 0.29.1 reads from its server, by the rules of serde. Sources are src/api.rs,
  * src/templates/{status,rune}.rs, src/index/entry.rs, src/properties.rs, and charm.rs, pile.rs, terms.rs of ordinals
- * 0.0.17. The paths are those of src/wallet.rs, src/wallet/wallet_constructor.rs and src/subcommand/wallet/sweep.rs.
+ * 0.0.17. The paths come from src/wallet.rs, src/wallet/wallet_constructor.rs and src/subcommand/wallet/sweep.rs.
  */
 
-/** Reads a value of JSON. Returns everything that serde would refuse, each fault with its path. */
+/** Reads a JSON value. Returns everything that serde would refuse, each fault with its path. */
 type Reader = (value: unknown, path: string) => string[];
 
 const shown = (value: unknown): string =>
@@ -37,7 +37,7 @@ const like = (wanted: string, pattern: RegExp): Reader =>
   checked(wanted, (value) => typeof value === 'string' && pattern.test(value));
 const oneOf = (wanted: string, ...names: readonly string[]): Reader =>
   checked(wanted, (value) => names.includes(value as string));
-/** A field that may be missing, or null. */
+/** A field that may be missing or null. */
 const option =
   (reader: Reader): Reader =>
   (value, path) =>
@@ -213,7 +213,7 @@ type OrdClientType = keyof typeof ordClientTypes;
 export const ordClientFaults = (type: OrdClientType, body: string): string[] =>
   ordClientTypes[type](exactJson(body), type);
 
-/** The requests that a wallet would send. */
+/** The data for the requests that a wallet would send. */
 interface WalletQuestions {
   readonly outpoints: readonly string[];
   readonly ids: readonly string[];
@@ -228,8 +228,8 @@ interface RecordedOutput {
 }
 
 /**
- * The requests of a wallet that has a part of a golden chain's unspent outputs: those with runes or inscriptions, and
- * each hundredth of the others.
+ * The requests of a wallet that owns some unspent outputs of a golden chain. These are all outputs with runes or
+ * inscriptions, and every hundredth of the others.
  */
 export function walletQuestions(golden: GoldenChain, tip: GoldenTip): WalletQuestions {
   const outputs = ['output', 'output-empty'].flatMap((question) =>
@@ -251,7 +251,7 @@ export function walletQuestions(golden: GoldenChain, tip: GoldenTip): WalletQues
 /** Whether a recorded answer about an output has runes. */
 export const isRunic = (line: string): boolean => line.includes('"runes":{"');
 
-/** Sends all requests of ord's wallet. Returns everything that its client would refuse, with the paths. */
+/** Sends all requests of ord's wallet. Returns everything that ord's client would refuse, with the paths. */
 export async function faultsForOrdWallet(
   app: App,
   { outpoints, ids, runes, addresses }: WalletQuestions,

@@ -8,7 +8,7 @@ import { testOperations } from './operations.ts';
 
 type ReaderParts = Pick<AppDependencies, 'pool' | 'search' | 'network' | 'logger' | 'operations'>;
 
-/** Parts of every app that answers from a database: searches are those of Postgres, and nothing is logged. */
+/** Parts of every app that answers from a database. Searches use Postgres, and nothing is logged. */
 export function readerParts(
   pool: pg.Pool,
   network: AppDependencies['network'] = networks.regtest,

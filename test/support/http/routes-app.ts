@@ -3,7 +3,7 @@ import type { App, AppDependencies } from '#http/server/routes/app-dependencies.
 import { buildCheckedApp } from './checked-app.ts';
 import { readerParts } from './reader-parts.ts';
 
-/** The app without a database, for requests that need none. A test may add routes before it is ready. */
+/** An app without a database, for requests that need none. A test may add routes before the app is ready. */
 export function createRoutesApp(
   options: Pick<AppDependencies, 'bodyRoom' | 'trustedProxies' | 'node'> = {},
 ): App {

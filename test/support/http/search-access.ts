@@ -16,14 +16,14 @@ export interface AccessOptions {
   readonly mode?: AccessMode;
   readonly domains?: string;
   readonly ownHost?: string;
-  /** A rate in the form of the setting; absent: no limit. */
+  /** A rate, written like the setting. Default: no limit. */
   readonly addressRate?: string;
-  /** The rate of scans and transactions made for clients; absent: no limit. */
+  /** The rate of scans and of transactions made for clients. Default: no limit. */
   readonly buildRate?: string;
   readonly priceRate?: string;
-  /** The rate of unknown keys; absent: the default. */
+  /** The rate of unknown keys. Default: that of a service. */
   readonly unknownKeyRate?: string;
-  /** Milliseconds for which keys are cached. */
+  /** How long keys are cached, in ms. */
   readonly now?: () => number;
 }
 
@@ -35,7 +35,7 @@ export interface TestAccess {
 
 const rateOf = (text: string): Rate | null => parseRate(text)?.rate ?? null;
 
-/** Access to searches as in the service, on a test's database. */
+/** Access to searches as in the service, with a test's database. */
 export function testAccess(pool: pg.Pool, options: AccessOptions = {}): TestAccess {
   const limiter = new RateLimiter({ lease: (asks) => lease(pool, asks) });
   const usage = new UsageCounter({
@@ -71,7 +71,7 @@ export function testAccess(pool: pg.Pool, options: AccessOptions = {}): TestAcce
   };
 }
 
-/** A key of a new account. */
+/** Creates an account and returns its key. */
 export async function giveKey(
   pool: pg.Pool,
   {

@@ -10,7 +10,7 @@ import type { TestDatabase } from '#test/support/database.ts';
 import { buildCheckedApp } from '#test/support/http/checked-app.ts';
 import { readerParts } from '#test/support/http/reader-parts.ts';
 
-/** The app on the database of a node's index. */
+/** An app that reads the index of a node's chain. */
 export async function marketApp(
   { readers }: TestDatabase,
   rates: Pick<AppDependencies, 'fxRates'> = {},
@@ -25,7 +25,7 @@ export async function marketApp(
   return app;
 }
 
-/** Imports a collection: ids with the names of items, and their traits. */
+/** Imports a collection from ids, the names of items, and their traits. */
 export async function importItems(
   { pool }: TestDatabase,
   meta: Partial<CollectionMeta> & { readonly slug: string },

@@ -11,7 +11,7 @@ const pairType = 0x83;
 
 export const idOfReveal = ({ txid }: RegtestTransaction): string => `${txid}i0`;
 
-/** An inscription, mined. */
+/** Makes an inscription and mines it. */
 export async function inscribed(
   chain: RegtestChain,
   content: EnvelopeContent,
@@ -22,7 +22,10 @@ export async function inscribed(
   return reveal;
 }
 
-/** Coins that pay for purchases: two dummies and a large one for each. Each mature coin makes those of thirty. */
+/**
+ * Coins that pay for purchases. Each purchase needs two dummies and a large coin. One mature coin makes the coins of
+ * thirty purchases.
+ */
 export class Purse {
   readonly #chain: RegtestChain;
   readonly #dummies: Coin[] = [];
@@ -32,7 +35,7 @@ export class Purse {
     this.#chain = chain;
   }
 
-  /** A sale after two dummies, not mined: output 1 is the item, output 2 the payout. */
+  /** Makes a sale after two dummies, and does not mine it. Output 1 is the item, output 2 the payout. */
   async purchase(of: Coin, buyer: number, price: number): Promise<RegtestTransaction> {
     if (this.#money.length === 0) await this.#fill();
     const [first, second, money] = [this.#dummies.pop(), this.#dummies.pop(), this.#money.pop()];
@@ -59,5 +62,5 @@ export class Purse {
 }
 
 const purchasesEach = 30;
-/** A stranger: the coins are neither the seller's nor the buyer's. */
+/** Owner of the purse, who is neither the seller nor the buyer. */
 const purseOwner = 77;

@@ -3,7 +3,7 @@ import { placeBytes, type SalePlace, type SoldInBlock } from '#market/sales/sale
 
 type Sale = readonly [txIndex: number, input: number, place: number];
 
-/** The sales of a block, in any order. */
+/** The sales of one block. `sales` may have any order. */
 export function soldInBlock(height: number, time: number, sales: readonly Sale[]): SoldInBlock {
   const places = Buffer.alloc(sales.length * placeBytes);
   for (const [nth, numbers] of sales.entries())
@@ -11,7 +11,7 @@ export function soldInBlock(height: number, time: number, sales: readonly Sale[]
   return { height, time, places, washSales: 0, volume: 0, washVolume: 0, lowest: null };
 }
 
-/** All sales of some blocks, read without our own reader. */
+/** All sales of some blocks, parsed without the service's reader. */
 export const placesOf = (blocks: readonly SoldInBlock[]): SalePlace[] =>
   blocks.flatMap(({ height, places }) => {
     const bytes = Buffer.from(places);
@@ -27,7 +27,10 @@ const sale = fc.tuple(fc.nat({ max: 9_000 }), fc.nat({ max: 9 }), fc.nat({ max: 
 const inOrder = (one: Sale, other: Sale): number =>
   one[0] - other[0] || one[1] - other[1] || one[2] - other[2];
 
-/** Blocks whose sales are in the order of the chain, each once. Their times go up and down, from 0 to `timeMax`. */
+/**
+ * Blocks whose sales are in the order of the chain and have no duplicates. Block times go up and down, from 0 to
+ * `timeMax`.
+ */
 export const soldChains = (timeMax: number): fc.Arbitrary<SoldInBlock[]> =>
   fc
     .array(

@@ -14,50 +14,50 @@ import { findBitcoind, isKnots } from './find-bitcoind.ts';
 export interface BitcoindOptions {
   /** Default: the result of `findBitcoind`. */
   readonly executable?: string;
-  /** The folder, which is kept when the node is removed. Default: a temporary folder, which is removed too. */
+  /** The node's folder, which is kept when the node is removed. Default: a temporary folder, which is removed too. */
   readonly dataDir?: string;
   /** Default: true. */
   readonly rest?: boolean;
   /** Published topics, all on one port. Default: all three. */
   readonly zmq?: readonly ZmqTopic[];
-  /** Default: true, false with `prune`. */
+  /** Default: `false` with `prune`, else `true`. */
   readonly txindex?: boolean;
-  /** Pruned by the call `pruneblockchain`, with block files that are small enough for it. */
+  /** Lets the call `pruneblockchain` prune the node, with block files that are small enough for it. */
   readonly prune?: boolean;
-  /** Instead of the cookie. */
+  /** Replaces the cookie. */
   readonly password?: { readonly user: string; readonly password: string };
   readonly extra?: readonly string[];
 }
 
-/** A real regtest node with its own folder and ports, without peers, with its default policy. */
+/** A real regtest node with its own folder and ports. It has no peers and the default policy. */
 export interface Bitcoind {
   readonly rpcUrl: string;
   readonly rpcPort: number;
   readonly cookieFile: string;
   readonly auth: NodeAuth;
-  /** The options of connectNode. */
+  /** The options for `connectNode`. */
   readonly settings: NodeSettings;
   /** The ZMQ address of all topics. */
   readonly zmq: string;
   readonly zmqPort: number;
   readonly dataDir: string;
   readonly rpc: BatchRpc;
-  /** Ends it in order, and waits for the end; folder and ports stay for `start`. */
+  /** Stops the node in order, and waits for its end. Folder and ports stay for `start`. */
   stop(): Promise<void>;
-  /** SIGKILL: unwritten data is lost. */
+  /** Sends SIGKILL, so unwritten data is lost. */
   kill(): Promise<void>;
-  /** Starts it again. Settles when it answers. */
+  /** Starts the node again. Settles when it answers. */
   start(): Promise<void>;
-  /** The cookie changes. */
+  /** Stops and starts the node. Its cookie changes. */
   restart(): Promise<void>;
-  /** Ends it, and removes its folder. */
+  /** Stops the node, and removes its folder. */
   remove(): Promise<void>;
 }
 
 const topicsOfAll: readonly ZmqTopic[] = ['sequence', 'rawtx', 'hashblock'];
 const startTimeoutMs = 60_000;
 
-/** Starts one. It ends with the test's process in any case. */
+/** Starts a node. The node always ends with the test's process. */
 export async function startBitcoind(options: BitcoindOptions = {}): Promise<Bitcoind> {
   const executable = options.executable ?? findBitcoind();
   if (executable === null) throw new Error('bitcoind is missing: scripts/install-bitcoind.sh');
@@ -180,7 +180,7 @@ function flagsOf(
     '-server',
     `-rest=${rest ? 1 : 0}`,
     `-txindex=${txindex ? 1 : 0}`,
-    // the closest Knots gets to Core; Core does not know the flag
+    // makes Knots as similar to Core as possible; Core does not know this option
     ...(isKnots(executable) ? ['-corepolicy=1'] : []),
     '-listen=0',
     '-dnsseed=0',

@@ -6,10 +6,12 @@ import { asHeight } from '#kernel/primitives/height.ts';
 import { networkNames } from '#kernel/primitives/network.ts';
 
 export interface SourceUnderTest {
-  /** Makes a source with at least three consecutive blocks, and the facts it must match. */
+  /**
+   * A function that opens a source with at least three consecutive blocks, and the facts that the source must match.
+   */
   readonly open: () => Promise<BlockSource>;
   readonly expected: {
-    /** The chain, ascending; hashes in display order. */
+    /** The blocks of the chain, ascending, with hashes in display order. */
     readonly refs: readonly { readonly height: number; readonly hash: string }[];
     readonly islands: readonly (readonly [firstHeight: number, lastHeight: number])[];
     /** Heights of blocks whose spent outputs the source has. */

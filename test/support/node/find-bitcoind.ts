@@ -4,8 +4,8 @@ import { delimiter, join } from 'node:path';
 import { isExecutable, orSayWhy } from '#test/support/find-program.ts';
 
 /**
- * The bitcoind for a suite: Bitcoin Core, else Knots. Null if the machine has none, which is said in one line and is
- * a failure with CI=true, so that tests of the node are never skipped unnoticed.
+ * The bitcoind for a suite: Bitcoin Core, else Knots; `null` if the machine has neither. Then one line says so, and
+ * with CI=true it is a failure, so that tests of the node are never skipped unnoticed.
  */
 export const bitcoindForTests = (): string | null =>
   orSayWhy(
@@ -13,7 +13,10 @@ export const bitcoindForTests = (): string | null =>
     'bitcoind is missing: the tests of the node are skipped (scripts/install-bitcoind.sh)',
   );
 
-/** A bitcoind whose mempool accepts inscriptions by default: Bitcoin Core. Null: the machine has none, as above. */
+/**
+ * A bitcoind whose mempool accepts inscriptions by default, which is Bitcoin Core. `null` if the machine has none, like
+ * `bitcoindForTests`.
+ */
 export function bitcoindThatRelaysReveals(): string | null {
   const found = bitcoindForTests();
   return orSayWhy(
@@ -22,11 +25,14 @@ export function bitcoindThatRelaysReveals(): string | null {
   );
 }
 
-/** Bitcoin Knots, for the tests of its differences. Null: the machine has none, as above. */
+/** Bitcoin Knots, for the tests of its differences. `null` if the machine has none, like `bitcoindForTests`. */
 export const knotsForTests = (): string | null =>
   orSayWhy(findKnots(), 'Bitcoin Knots is missing: its tests are skipped (scripts/install-knots.sh)');
 
-/** BITCOIND, bitcoind on the path, or the installation of scripts/install-bitcoind.sh. Null: there is none. */
+/**
+ * Finds the bitcoind that BITCOIND names, one on the path, or the installation of scripts/install-bitcoind.sh. `null`
+ * if there is none.
+ */
 export function findBitcoind(): string | null {
   const given = process.env['BITCOIND'];
   if (given !== undefined && given !== '') return given;

@@ -21,7 +21,7 @@ export interface MempoolRun {
   readonly end: Promise<void>;
 }
 
-/** A real node, its chain indexed and its mempool followed as by `serve`, and the HTTP side on top. */
+/** A real node whose chain is indexed and whose mempool is followed as by `serve`, with the HTTP side on top. */
 export class LiveMempool {
   readonly bitcoind: Bitcoind;
   readonly chain: RegtestChain;
@@ -89,7 +89,7 @@ export class LiveMempool {
     this.#followers = null;
   }
 
-  /** Follows the mempool. A second call leaves the earlier follower running; its caller still has it. */
+  /** Follows the mempool. A second call does not stop the earlier follower, whose caller can still stop it. */
   follow(options: Partial<FollowMempoolOptions> = {}): MempoolRun {
     const controller = new AbortController();
     const end = followMempool({
@@ -98,7 +98,7 @@ export class LiveMempool {
       network: networks.regtest,
       signal: controller.signal,
       log: silentLogger(),
-      // soon shows things that only the written state shows
+      // short, so that tests soon see what only the written state shows
       bounds: { stateEveryMs: 1000 },
       ...options,
     });
@@ -117,7 +117,7 @@ export class LiveMempool {
     return response.json();
   }
 
-  /** Repeats until the answer is right; throws the last failure after 20 s. */
+  /** Repeats a check until it passes. Throws the last failure after 20 s. */
   async eventually(check: () => Promise<void>): Promise<void> {
     await waitUntil(check, { limitMs: 20_000, everyMs: 50 });
   }

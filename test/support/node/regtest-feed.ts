@@ -19,12 +19,12 @@ export async function feedGoldenChain(rpc: NodeRpc, golden: GoldenChain): Promis
   }
 }
 
-/** The results of `submitblock` for an accepted block: on the best chain, already known, or on another branch. */
+/** Results of `submitblock` for an accepted block. It is on the best chain, already known, or on another branch. */
 const taken: ReadonlySet<unknown> = new Set([null, 'duplicate', 'inconclusive', 'duplicate-inconclusive']);
-// checking a block of 2 MB takes a second, on a busy machine several
+// checking a block of 2 MB takes a second, or several on a busy machine
 const submitTimeoutMs = 120_000;
 
-/** Submits a block to the node. Throws with the node's reason if it is refused. */
+/** Submits a block to the node. Throws the node's reason if the node refuses the block. */
 export async function submitBlock(rpc: NodeRpc, bytes: Uint8Array): Promise<void> {
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex');
   const said = await rpc.call<unknown>('submitblock', [hex], { timeoutMs: submitTimeoutMs });

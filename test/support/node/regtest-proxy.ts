@@ -2,8 +2,8 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * A proxy before a node that answers some paths with 404, like a node without these endpoints, and forwards the
- * others.
+ * Starts a proxy in front of a node. It answers some paths with 404, like a node without these endpoints, and forwards
+ * all other requests.
  */
 export async function startNodeProxy(
   nodeUrl: string,

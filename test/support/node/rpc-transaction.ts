@@ -1,4 +1,4 @@
-/** Fields of a transaction from the node that tests read (`getrawtransaction`, `getblock`). */
+/** Fields of a transaction that tests read from the node (`getrawtransaction`, `getblock`). */
 export interface RpcTransaction {
   readonly txid: string;
   /** Virtual bytes. */

@@ -12,11 +12,11 @@ export interface RunningFollower {
   readonly end: Promise<IndexSummary>;
   readonly statuses: FollowerStatus[];
   stop(): Promise<IndexSummary>;
-  /** Settles when the follower has reached that tip and is idle; throws the error with which it ends earlier. */
+  /** Settles when the follower has reached this tip and is idle. Throws the follower's error if it ends earlier. */
   until(hash: string | undefined): Promise<void>;
 }
 
-/** Starts to follow, polling often; one worker is enough for small blocks. */
+/** Starts a follower that polls often. It has one worker, which is enough for small blocks. */
 export function startFollower(
   source: SimulatedNode,
   pool: pg.Pool,

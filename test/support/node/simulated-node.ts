@@ -21,19 +21,19 @@ const internal = (hash: string): BlockHash => {
 };
 
 /**
- * A node in this process, over the blocks of a golden chain: it grows, reorganises and fails when a test says so. It
- * is for events that a real node produces at unpredictable times; answers of real nodes are tested with real ones.
+ * A node in this process, with the blocks of a golden chain. It grows, reorganises and fails when a test says so. It is
+ * for events that a real node produces at unpredictable times. Tests of a node's responses use real nodes.
  */
 export class SimulatedNode implements LiveBlockSource {
   readonly name = 'simulated node';
   readonly network: NetworkName;
   readonly trusted = true;
   hasCookieFile = false;
-  /** Numbers of requested tips, requested headers, and read blocks. */
+  /** Counts of requested tips, requested headers, and read blocks. */
   tipsGiven = 0;
   headersGiven = 0;
   reads = 0;
-  /** While set, every call throws it. */
+  /** Every call throws this error while it is set. */
   failure: AppError | null = null;
   /** Called before a block is returned. */
   onRead: (ref: BlockRef) => Promise<void> | void = () => undefined;
@@ -54,7 +54,7 @@ export class SimulatedNode implements LiveBlockSource {
     this.setTip(golden.chain.tip);
   }
 
-  /** Makes the chain that ends in a block (display order) the best one; `height`: cut off above it. */
+  /** Makes the chain that ends in this block (display order) the best one. The chain is cut off above `height`. */
   setTip(hash: string, height = Number.POSITIVE_INFINITY): void {
     const chain: Block[] = [];
     for (let at = this.#blocks.get(hash); at !== undefined; ) {
@@ -85,7 +85,7 @@ export class SimulatedNode implements LiveBlockSource {
     return this.best.slice(from);
   }
 
-  /** Settles when a follower has everything that it wants, and waits for news. */
+  /** Settles when a follower has everything that it needs, and waits for news. */
   async whenAwaited(): Promise<void> {
     await waitUntil(() => this.#waiting.size > 0, { everyMs: 2 });
   }
@@ -124,7 +124,7 @@ export class SimulatedNode implements LiveBlockSource {
     this.reads++;
     const block = this.#blocks.get(displayHash(ref.hash));
     if (block === undefined) throw new AppError('block_unavailable', `no block ${displayHash(ref.hash)}`);
-    // copies: their buffers are transferred
+    // copies, because their buffers are transferred
     const spentOutputs = block.spent === null ? null : Uint8Array.from(block.spent);
     return { ref, bytes: Uint8Array.from(block.bytes), spentOutputs, spentHeights: null };
   }

@@ -5,7 +5,7 @@ import { machineEnvironment } from '#test/support/run-cli.ts';
 const execute = promisify(execFile);
 const clientFile = new URL('./ordinalsbot-client.ts', import.meta.url).pathname;
 
-/** The classes of the public client that our service answers. */
+/** The classes of the public client for which our service has endpoints. */
 export type ClientClass = 'Inscription' | 'Satscanner' | 'Satextractor' | 'Mempool' | 'TokenPay';
 
 export interface ClientAnswer<Value> {
@@ -13,7 +13,7 @@ export interface ClientAnswer<Value> {
   readonly error?: { readonly status: number | null; readonly message: string };
 }
 
-/** The result of a method of the public client, unmodified, with our service as its server. */
+/** Calls a method of the unmodified public client with our service as its server. Returns the method's result. */
 export async function callClient<Value>(
   origin: string,
   name: ClientClass,

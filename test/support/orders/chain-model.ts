@@ -16,8 +16,8 @@ interface NodeTransaction {
 }
 
 /**
- * Compares all runes and balances of the index with those that the model finds in the node's blocks, from mined
- * transactions that the service signed, and those of strangers.
+ * Compares all runes and balances of the index with those that the model finds in the node's blocks. The blocks contain
+ * transactions that the service signed, and some of strangers.
  */
 export async function expectModelOfChain(service: OrderService): Promise<void> {
   const { rpc } = service.bitcoind;
@@ -59,7 +59,9 @@ const asModel = ({ txid, vin, vout }: NodeTransaction): ModelTransaction => ({
   scripts: vout.map(({ scriptPubKey }) => Buffer.from(scriptPubKey.hex, 'hex')),
 });
 
-/** Data pushes of the leaf in a witness: the script before its control block. No witness here has an annex. */
+/**
+ * Data pushes of the leaf in a witness. The leaf is the script before the control block. No witness here has an annex.
+ */
 function leafPushes(witness: readonly string[]): string[] | null {
   const leaf = witness.length < 2 ? undefined : witness.at(-2);
   if (leaf === undefined) return null;
@@ -79,7 +81,7 @@ function leafPushes(witness: readonly string[]): string[] | null {
   return pushes;
 }
 
-/** A key of the tables: 32 bytes of the txid and four of the output. */
+/** Displays a key of the tables: 32 bytes of the txid and four of the output's index. */
 const shownOutpoint = (outpoint: string): string => {
   const bytes = Buffer.from(outpoint, 'hex');
   return `${Buffer.from(bytes.subarray(0, 32)).reverse().toString('hex')}:${bytes.readUInt32LE(32)}`;

@@ -13,11 +13,14 @@ export class Collector {
   readonly world: OrderWorld;
   readonly order: NewOrder;
   readonly amount: number;
-  /** The first sats of the coins that `special` gave. */
+  /** The first sats of the coins that `special` returned. */
   readonly sats: number[] = [];
-  /** The end that was predicted with the last payment while the order took money; null: none was sent then. */
+  /**
+   * The outcome predicted with the last payment that was sent while the order accepted money; `null` if none was sent
+   * then.
+   */
   foretold: PaymentOutcome | null = null;
-  /** Outputs of payments to the order. */
+  /** Number of outputs that were sent to the order. */
   #sent = 0;
   /** The sats of coins and payments, by outpoint. */
   readonly #ranges = new Map<string, readonly SatRange[]>();
@@ -61,7 +64,10 @@ export class Collector {
     return split.coin(1);
   }
 
-  /** Spends coins for outputs: `paid` to the order, others back to the owner, and the rest too, less a fee. */
+  /**
+   * Spends coins for outputs: `paid` outputs go to the order, all others and the rest return to the owner. A fee is
+   * subtracted from the rest.
+   */
   async send(
     coins: readonly Coin[],
     outputs: readonly ({ paid: number } | { kept: number })[],
@@ -90,7 +96,7 @@ export class Collector {
   async #foretell(coins: WantedPayment['coins']): Promise<void> {
     const found = await this.world.eventually(async () => {
       const order = await findOrder(this.world, { address: this.order.address });
-      // payments are seen a moment after they are sent
+      // the service sees payments a moment after they are sent
       return order.kind === 'open' && order.order.coins.length < this.#sent ? false : order;
     });
     this.#sent += coins.length;
@@ -102,7 +108,7 @@ export class Collector {
     this.foretold = afterPayment({ ...found.order, coins: there }, { coins }, regtestSatributes());
   }
 
-  /** Waits until a payment is requested, and returns it. */
+  /** Waits until the order requests a payment, and returns its amount. */
   async missing(): Promise<number> {
     const { world, order } = this;
     let missing = 0;
@@ -130,7 +136,7 @@ export class Collector {
   }
 }
 
-/** The sats of outputs of these values, in their order. */
+/** Distributes sats to outputs with these values, in order. */
 function dealt(sats: readonly SatRange[], values: readonly number[]): SatRange[][] {
   let left = [...sats];
   return values.map((value) => {

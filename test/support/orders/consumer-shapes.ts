@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 
 const sats = Type.Integer({ minimum: 0 });
-/** A class of a typed client: it fails on another type, and ignores unknown fields. */
+/** An object as a typed client reads it: it fails on a wrong type, and ignores unknown fields. */
 const open = (fields: Record<string, TSchema>): TSchema =>
   Type.Object(fields, { additionalProperties: true });
 const orNull = (schema: TSchema): TSchema => Type.Union([schema, Type.Null()]);
@@ -22,7 +22,7 @@ export const priceOfConsumer = open({
   serviceFee: sats,
 });
 
-/** The price of the query, without `status` (client-compat 3.1). */
+/** The price as the price query returns it, without `status` (client-compat 3.1). */
 export const legacyPriceOfConsumer = open({
   chainFee: sats,
   serviceFee: sats,
@@ -42,10 +42,10 @@ const file = open({
   url: Type.String(),
   s3Key: Type.String(),
 });
-/** Fields without which clients crash, unless they are numbers. */
+/** Fields that must be numbers, or clients crash. */
 const fees = { chainFee: sats, serviceFee: sats, baseFee: sats, postage: sats, additionalFeeCharged: sats };
 
-/** The answer of a creation. Its time is the placeholder of recorded answers (client-compat 3.4). */
+/** The response of a creation. Its time is the placeholder of recorded responses (client-compat 3.4). */
 export const createdOfConsumer = open({
   id: Type.String({ pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$' }),
   status: Type.Literal('ok'),
@@ -64,7 +64,7 @@ export const createdOfConsumer = open({
   createdAt: Type.Object({ '.sv': Type.Literal('timestamp') }, { additionalProperties: false }),
 });
 
-/** The charge of a managed order, whose address clients show at once (client-compat 3.5). */
+/** The charge of a managed order. Clients show its address at once (client-compat 3.5). */
 export const managedChargeOfConsumer = open({
   id: Type.String(),
   description: Type.String(),

@@ -7,7 +7,7 @@ import { type ShownOrder, ShownOrders } from './shown-orders.ts';
 
 /** Owner of etched runes. */
 export const receiver = 820;
-/** Owner of refunds. */
+/** Owner of the address to which refunds go. */
 export const refunded = 830;
 
 /** Fields of an etching's order that tests use. */
@@ -52,7 +52,7 @@ export class EtchingOrders extends ShownOrders<EtchingShown> {
     return made;
   }
 
-  /** Waits until its reveal is in the mempool; returns the txid. */
+  /** Waits until the etching's reveal is in the mempool. Returns the txid of the reveal. */
   async revealed(id: string): Promise<string> {
     const { etchingTx } = await this.until(id, (shown) => shown.etchingTx?.reveal !== undefined);
     const reveal = etchingTx!.reveal!;
@@ -60,7 +60,7 @@ export class EtchingOrders extends ShownOrders<EtchingShown> {
     return reveal;
   }
 
-  /** Pays it, mines the payment, and waits until the commit is in the mempool. */
+  /** Pays an order, mines the payment, and waits until the commit is in the mempool. */
   async committed({ id, charge }: EtchingShown): Promise<EtchingShown> {
     await this.pay({ id, charge });
     await this.service.chain.mineMempool();
@@ -71,12 +71,12 @@ export class EtchingOrders extends ShownOrders<EtchingShown> {
     return (await this.shown<{ entry: RuneEntryShown }>(`/rune/${name}`))?.entry ?? null;
   }
 
-  /** A stranger's transactions that etch a name: the first one claims it. */
+  /** Makes a stranger's transactions that etch a name. The first one claims the name. */
   rival(name: string): Promise<Inscribed> {
     return nameRival(this.service.chain, name);
   }
 
-  /** A rival whose claim is deep enough to etch, and whose etching is not sent. */
+  /** Makes a rival's claim that is deep enough for an etching. The etching itself is not sent. */
   async ripeRival(name: string): Promise<Inscribed> {
     const claim = await this.rival(name);
     await this.service.chain.mine([claim.commit]);

@@ -9,7 +9,7 @@ import { transaction } from '#test/builders/regtest/regtest-transaction.ts';
 const outputSats = 10_000;
 const blockSats = 5_000_000_000;
 
-/** Puts outputs of an early coinbase into the inventory: their sats are vintage, and consecutive. */
+/** Puts outputs of an early coinbase into the inventory. Their sats are vintage and consecutive. */
 export async function fillStock(
   pool: pg.Pool,
   chain: RegtestChain,

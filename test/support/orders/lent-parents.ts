@@ -21,7 +21,7 @@ import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { readWebhooks } from '#webhooks/webhooks.queries.ts';
 import type { OrderWorld } from './order-world.ts';
 
-/** The owner of parents, to whom these and refunds return. */
+/** The owner of parents, and the scripts to which parents and refunds return. */
 export const owner = 800;
 export const home = 801;
 export const refunded = 802;
@@ -52,9 +52,9 @@ interface Held {
   readonly coin: Coin;
 }
 
-/** Steps of tests of parents, with orders, inscriptions and runes. */
+/** Steps for tests of parents, with orders, inscriptions and runes. */
 export function lentParents(worldOf: () => OrderWorld) {
-  /** Inscriptions in one output of their owner. */
+  /** Makes inscriptions that share one output of their owner. */
   async function inscribed(bodies: readonly string[], value = 10_000): Promise<readonly Held[]> {
     const contents = bodies.map((body, index) => ({ contentType: 'text/plain', body, pointer: index * 600 }));
     const { transactions, reveal } = await worldOf().chain.inscribe(contents, { postage: value, to: owner });
@@ -69,7 +69,7 @@ export function lentParents(worldOf: () => OrderWorld) {
     returnScript,
   });
 
-  /** An order of children, and the return address of its parents. */
+  /** Makes an order of children. Its parents return to `returnScript`. */
   async function ordered(
     texts: readonly string[],
     parents: OrderTerms['parents'],
@@ -97,10 +97,13 @@ export function lentParents(worldOf: () => OrderWorld) {
     value,
   });
 
-  /** A small fee: the node's estimate depends on it, and so does the cost of returns. */
+  /**
+   * Fee of each transaction, in sats. It is small, because the node's estimate depends on it, and the cost of returns
+   * depends on the estimate.
+   */
   const fee = 500;
 
-  /** Spends held outputs, in order, and a coin for the rest. Returns the txid. */
+  /** Spends held outputs in order, and a coin that pays the rest. Returns the txid. */
   async function send(held: readonly Held[], payments: readonly NewOutput[]): Promise<string> {
     const coin = await worldOf().chain.coin();
     const paid = payments.reduce((sum, { value }) => sum + value, 0);
@@ -128,7 +131,7 @@ export function lentParents(worldOf: () => OrderWorld) {
     return { ...held, coin: made.coin(0) };
   }
 
-  /** An inscription with `runes` kinds of runes. */
+  /** Makes an inscription in an output with `runes` kinds of runes. */
   async function etchedOften(body: string, runes: number): Promise<Held> {
     let [held] = await inscribed([body]);
     for (let amount = 1; amount <= runes; amount++) held = await etched(held!, BigInt(amount));
@@ -150,7 +153,7 @@ export function lentParents(worldOf: () => OrderWorld) {
     return orderAnswer(found!.order, found!, networks.regtest, 'http://orders.test') as never;
   }
 
-  /** Place of an inscription in the index. */
+  /** Location of an inscription in the index. */
   async function place({
     txid,
     index,
@@ -191,7 +194,7 @@ export function lentParents(worldOf: () => OrderWorld) {
     }
   }
 
-  /** The accounts of an order that are not empty. */
+  /** The accounts of an order with a balance other than zero. */
   async function accounts(id: string): Promise<Record<string, number>> {
     const balances = balancesOf(await readEntries(worldOf().database.pool, { kind: 'order', id }));
     return Object.fromEntries(
@@ -199,13 +202,13 @@ export function lentParents(worldOf: () => OrderWorld) {
     );
   }
 
-  /** The accounts, once the ledger of all orders agrees with the chain. */
+  /** The accounts of an order. Also checks that the ledger of all orders agrees with the chain. */
   async function audited(id: string): Promise<Record<string, number>> {
     expect((await worldOf().audit()).differences).toEqual([]);
     return accounts(id);
   }
 
-  /** Commit of the first file in the customer's messages. */
+  /** The commit of the first file, read from the customer's messages. */
   async function commitTold(id: string): Promise<string | null> {
     const { pool } = worldOf().database;
     const order = await readOrder(pool, id);

@@ -18,7 +18,7 @@ interface ChainTransaction {
   readonly virtualBytes: number;
 }
 
-/** Blocks in one request to the node. */
+/** Number of blocks in one request to the node. */
 const readAtOnce = 16;
 
 async function transactionsAt(rpc: NodeRpc, height: number): Promise<readonly RpcTransaction[]> {
@@ -32,7 +32,7 @@ export class ChainMoney {
   readonly #byScript = new Map<string, ChainOutput[]>();
   readonly #spender = new Map<string, ChainTransaction>();
 
-  /** @param from the first block with a payment to any of the examined scripts */
+  /** @param from the first block that pays any of the examined scripts */
   static async read(rpc: NodeRpc, from = 1): Promise<ChainMoney> {
     const money = new ChainMoney();
     const tip = await rpc.call<number>('getblockcount');
@@ -51,7 +51,7 @@ export class ChainMoney {
     return this.#byScript.get(script) ?? [];
   }
 
-  /** Null: it is older than the blocks that were read. */
+  /** Returns `null` if the output is older than the blocks that were read. */
   output(outpoint: string): ChainOutput | null {
     return this.#outputs.get(outpoint) ?? null;
   }
@@ -75,23 +75,23 @@ export class ChainMoney {
 }
 
 /**
- * Allowed destinations of a customer's money: scripts of their own, which no one else pays to; or a burn, to which the
- * money is followed. In hex.
+ * Where a customer's money may go: to the customer's own scripts, which no one else pays, or into a burn, which the
+ * check follows. Scripts are in hex.
  */
 export interface MoneyOf {
   readonly address: string;
-  /** One for all inscriptions, or one for each of them. */
+  /** One script for all inscriptions, or one script for each inscription. */
   readonly receivers: readonly string[];
   readonly refund: string;
-  /** Script of the inventory whose sats it may take; absent: none. */
+  /** Script of the inventory whose sats the order may use. Default: none. */
   readonly inventory?: string;
-  /** Addresses that parents are sent to, and their return address; absent: it has no parents. */
+  /** Deposit addresses of the parents, and their return address. Default: the order has no parents. */
   readonly parents?: { readonly deposits: readonly string[]; readonly home: string };
-  /** Ids of transactions that the service's own money pays for; absent: none. */
+  /** Ids of transactions that the service's own money pays for. Default: none. */
   readonly operator?: {
     /** Returns of this order. */
     readonly returns: ReadonlySet<string>;
-    /** Returns of other orders, and bumps. They spend revenue, which counts as kept. */
+    /** Returns of other orders, and bumps. They spend revenue, which counts as kept by the service. */
     readonly others: ReadonlySet<string>;
   };
 }
@@ -99,7 +99,7 @@ export interface MoneyOf {
 const noParents = { deposits: [], home: '' };
 const nothing = { returns: new Set<string>(), others: new Set<string>() };
 
-/** Destinations of everything that was paid to an order. Sats. */
+/** Where all payments to an order went, in sats. */
 export interface MoneyFate {
   readonly payments: number;
   readonly paid: number;
@@ -109,20 +109,23 @@ export interface MoneyFate {
   readonly deliveredTo: readonly string[];
   readonly refunded: number;
   readonly fees: number;
-  /** Virtual bytes of each transaction that spent it. */
+  /** Virtual bytes of each transaction that spent the money. */
   readonly sizes: readonly number[];
   /**
-   * Sats that the service kept: outputs to neither a receiver nor the refund, without the service's own money that paid
-   * for returns.
+   * Sats that the service kept. These are outputs to neither a receiver nor the refund address, minus the service's own
+   * money that paid for returns.
    */
   readonly kept: number;
   /** Sats of each unspent payment. */
   readonly left: readonly number[];
-  /** Sats of the inventory that did not go back there. */
+  /** Sats of the inventory that did not return to the inventory. */
   readonly lent: number;
-  /** Sats of parents that neither returned nor stay at their deposits. */
+  /** Sats of parents that neither returned nor are still at their deposit addresses. */
   readonly borrowed: number;
-  /** Inputs of the transactions that spent it with money of others, except the service's in returns. */
+  /**
+   * Inputs with money of others, in the transactions that spent this money. The service's own inputs in returns are not
+   * included.
+   */
   readonly foreign: readonly string[];
   /** Scripts of the service's own money that paid for returns. */
   readonly given: readonly string[];

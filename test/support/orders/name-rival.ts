@@ -8,7 +8,7 @@ import { runestoneScript } from '#test/builders/runestone-script.ts';
 
 const opDrop = 0x75;
 
-/** Transactions of a stranger that etch a name: the first one claims it. */
+/** Makes a stranger's transactions that etch a name. The first one claims the name. */
 export function nameRival(chain: RegtestChain, name: string, from?: Coin): Promise<Inscribed> {
   const { rune } = parseSpacedRune(name)!;
   const commitment = runeCommitment(rune);

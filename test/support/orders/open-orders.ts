@@ -4,10 +4,10 @@ import { isNameLost, leastRefund } from './order-verdict.ts';
 const ended: ReadonlySet<string> = new Set(['completed', 'refunded', 'expired', 'cancelled']);
 
 /**
- * Orders that wait for anything except people, in words. An order in `waiting-refund` may keep dust, but no parents: a
- * return that is made, and not yet in a block, changes no state.
+ * Describes orders that wait for anything except people. An order in `waiting-refund` may keep dust, but no parents. A
+ * return that is made but not yet in a block changes no state.
  *
- * @param dustOf sats of strangers by order, which may be below the fee of a refund
+ * @param dustOf sats that strangers paid, by order; they may be below the fee of a refund
  */
 export async function openOrders(
   pool: pg.Pool,

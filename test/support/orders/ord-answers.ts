@@ -7,14 +7,14 @@ import { freePort } from '#test/support/free-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import type { OrderService } from './order-service.ts';
 
-/** ord indexes a chain of tests within seconds. */
+/** How long ord may take to index a chain of tests, in ms. It usually takes seconds. */
 const indexedMs = 120_000;
 
 /**
  * Compares all runes of a service, and all outputs that hold them, with those that ord finds in the blocks of the same
  * node: each field of `/rune/<name>`, and the runes of `/output/<outpoint>`. The variable ORD names the program, which
- * takes minutes to build: without it nothing is compared, and a second reader of the protocol is the only one
- * (`expectModelOfChain`).
+ * takes minutes to build. Without ORD nothing is compared, and only `expectModelOfChain` reads the protocol a second
+ * time.
  */
 export async function expectOrdsAnswers(service: OrderService | undefined): Promise<void> {
   const program = process.env['ORD'];
@@ -72,7 +72,7 @@ async function runeNames(service: OrderService): Promise<readonly string[]> {
   return names;
 }
 
-/** A page of ord's `/runes/<page>`. */
+/** A page of ord's `/runes/<page>` response. */
 interface RunesPage {
   readonly entries: readonly (readonly [string, { readonly spaced_rune: string }])[];
   readonly more: boolean;

@@ -11,7 +11,9 @@ import { loadChain, loadRows, type SavedService } from './saved/saved-service.ts
 import { copyServiceRows } from './service-rows.ts';
 import { makeTestWallet } from './test-wallet.ts';
 
-/** Time for starts on a busy machine, and for blocks until the last order is in its final state. */
+/**
+ * How long a start may take on a busy machine, and how long the last order may take to reach its final state, in ms.
+ */
 const waitMs = 120_000;
 
 /** Fields of an order's answer that tests use. */
@@ -23,7 +25,7 @@ export interface OrderShown {
   readonly files: readonly { readonly inscriptionId?: string }[];
 }
 
-/** A real node, and `satscribe serve` beside it, which tests may kill at any moment. */
+/** A real node with `satscribe serve`, which tests may kill at any moment. */
 export class OrderService {
   readonly bitcoind: Bitcoind;
   readonly chain: RegtestChain;
@@ -47,7 +49,7 @@ export class OrderService {
     this.#settings = settings;
   }
 
-  /** @param settings in addition to the usual ones, or instead of them */
+  /** @param settings added to the usual settings, or replacing them */
   static async start(
     settings: Readonly<Record<string, string>> = {},
     node: BitcoindOptions = {},
@@ -62,14 +64,14 @@ export class OrderService {
     return made;
   }
 
-  /** A saved service, perhaps of an older version, with its own node. It does not run yet. */
+  /** Restores a saved service, perhaps of an older version, with its own node. The service is not started. */
   static async saved(
     saved: SavedService,
     settings: Readonly<Record<string, string>> = {},
   ): Promise<OrderService> {
     const bitcoind = await startBitcoind();
     await loadChain(bitcoind.rpc, saved);
-    // coins for payments, above all saved blocks
+    // these coins are for payments, and are above all saved blocks
     const chain = await RegtestChain.start(bitcoind.rpc, 130);
     const database = await createEmptyDatabase();
     await migrateServiceTo(database.url, saved.migrations.length);
@@ -82,8 +84,8 @@ export class OrderService {
   }
 
   /**
-   * Moves the service to an empty machine beside the same node: copies the seed file, its mark and the rows of schema
-   * `service`. It does not run yet.
+   * Moves the service to an empty machine beside the same node. Copies the seed file, its mark and the rows of schema
+   * `service`. The service is not started.
    */
   async elsewhere(): Promise<OrderService> {
     const database = await createTestDatabase();
@@ -113,7 +115,7 @@ export class OrderService {
     return this.#process?.ended ?? Promise.resolve();
   }
 
-  /** Starts the service, and returns once it answers. */
+  /** Starts the service. Settles once it answers. */
   async begin(settings: Readonly<Record<string, string>> = {}): Promise<void> {
     const { rpcUrl, cookieFile } = this.bitcoind;
     const words = ['serve', '--node', rpcUrl, '--cookie-file', cookieFile, '--port', '0'];
@@ -123,7 +125,7 @@ export class OrderService {
       FILES_DIR: join(this.#folder.path, 'files'),
       SERVICE_SECRET_FILE: join(this.#folder.path, 'secret'),
       ORDER_RATE: '0',
-      // receivers of the tests are on this machine
+      // the receivers of tests are on this machine
       ALLOW_PRIVATE_URLS: 'true',
       ...this.#settings,
       ...settings,
@@ -131,7 +133,7 @@ export class OrderService {
     [, this.#origin = ''] = await this.#process.seen(/^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u);
   }
 
-  /** Lets the service kill itself at a failpoint while `pass` reaches it; returns once the service runs again. */
+  /** Lets the service kill itself at a failpoint while `meanwhile` runs. Settles once the service runs again. */
   async killedAt(failpoint: string, meanwhile: () => Promise<unknown>): Promise<void> {
     await this.kill();
     await this.begin({ FAILPOINT: `${failpoint}:1` });
@@ -141,7 +143,7 @@ export class OrderService {
     await this.begin();
   }
 
-  /** Runs a command beside it, with its database, its node and its settings. */
+  /** Runs a command beside the service, with the same database, node and settings. */
   command(words: readonly string[], settings: Readonly<Record<string, string>> = {}): Promise<CliResult> {
     const { rpcUrl, cookieFile } = this.bitcoind;
     return runCli(words, {
@@ -154,7 +156,7 @@ export class OrderService {
     });
   }
 
-  /** Kills it at once. */
+  /** Kills the service at once. */
   async kill(): Promise<void> {
     this.#process?.child.kill('SIGKILL');
     await this.#process?.ended;

@@ -6,11 +6,14 @@ import { readEntries } from '#purse/ledger/ledger.store.ts';
 import { balancesOf, type LedgerAccount } from '#purse/ledger/ledger.ts';
 import { type ChainMoney, fateOf, type MoneyFate, type MoneyOf } from './money-on-chain.ts';
 
-/** Sats of a payment below the fee of its refund at 10 sat/vB, which may stay (docs/orders-api.md). */
+/**
+ * Largest payment that may stay unrefunded, in sats. It is below the fee of its refund at 10 sat/vB
+ * (docs/orders-api.md).
+ */
 const worthless = 580;
 /**
- * Sats that may stay owed: at 10 sat/vB, more than nodes of tests estimate, a refund costs 1,110 sats, and 330 must
- * remain.
+ * Sats that may stay owed. A refund costs 1,110 sats at 10 sat/vB, which is more than nodes of tests estimate, and 330
+ * sats must remain.
  */
 export const leastRefund = 1500;
 
@@ -18,10 +21,10 @@ export const leastRefund = 1500;
 export const isNameLost = ({ state, error }: Pick<Order, 'error'> & { readonly state: string }): boolean =>
   state === 'error' && error?.startsWith('Another transaction etched the name first') === true;
 
-/** Virtual bytes of an input: the service pays for each payment beyond the first. */
+/** Virtual bytes of one input. The service pays for each payment beyond the first. */
 const inputVirtualBytes = 58;
 
-/** An order of a test: its owner, and its contents, which no other order has. */
+/** An order of a test, with its owner. No other order has the same contents. */
 export interface OrderOfTest extends Pick<MoneyOf, 'receivers' | 'refund' | 'inventory' | 'parents'> {
   readonly id: string;
   readonly contents: readonly string[];
@@ -38,8 +41,8 @@ export interface OrderVerdict {
 }
 
 /**
- * Checks the end of an order: delivered once or refunded once, by the chain, with a ledger that agrees. The money is
- * followed on the chain, from the payments on.
+ * Checks the end of an order. It must be delivered once or refunded once on the chain, and its ledger must agree. The
+ * check follows the money on the chain, starting with the payments.
  */
 export async function verdictOfOrder(
   pool: pg.Pool,
@@ -84,7 +87,10 @@ export async function verdictOfOrder(
   };
 }
 
-/** States in which an order may stay. It waits while its money is below the fee of a refund, perhaps for ever. */
+/**
+ * Checks that an order may stay in its state. It may wait while its money is below the fee of a refund, perhaps for
+ * ever.
+ */
 function endFaults({ state, error }: Order, { paid, left }: MoneyFate): string[] {
   if (isNameLost({ state, error })) return [];
   const ends = ['completed', 'refunded', ...(paid === 0 ? ['expired', 'cancelled'] : [])];
@@ -95,8 +101,8 @@ function endFaults({ state, error }: Order, { paid, left }: MoneyFate): string[]
 }
 
 /**
- * Faults of mined mints, each with its postage: the service keeps at most its fees of all. Their ledger, index, outputs
- * and refunds are compared elsewhere.
+ * Faults of mined mints. Each mint has its postage, and the service keeps at most its fees of all mints. Other checks
+ * compare their ledger, index, outputs and refunds.
  */
 function mintedFaults(
   { state, quote, amount, terms }: Order,
@@ -114,7 +120,7 @@ function mintedFaults(
   return { faults, lost };
 }
 
-/** Faults of an order that etched nothing: the service keeps only sats below the fee of a refund. */
+/** Faults of an order that etched nothing. The service may keep only sats below the fee of a refund. */
 function lostNameFaults(
   order: Order,
   { delivered, kept, left }: MoneyFate,
@@ -126,7 +132,7 @@ function lostNameFaults(
   return { faults, lost };
 }
 
-/** Outputs of an order at its receivers, each with its postage: inscriptions, and a premine. */
+/** Number of an order's outputs with postage at its receivers: one for each inscription, and one for a premine. */
 const postagesOf = ({ request: { count }, terms }: Pick<Order, 'request' | 'terms'>): number =>
   count + (terms.etching?.premine == null ? 0 : 1);
 
@@ -142,7 +148,7 @@ function deliveredFaults(
   if (receivers.length > 1 && deliveredTo.toSorted().join() !== receivers.toSorted().join())
     faults.push(`gives to ${deliveredTo.join(', ')}, and not to each of ${receivers.join(', ')}`);
   if (BigInt(paid) < amount) faults.push(`is delivered for ${paid} of ${amount} sats`);
-  // with an inventory sat, the postage comes from the inventory, and the customer's stays with the service
+  // with an inventory sat, the postage comes from the inventory, and the service keeps the customer's postage
   const stocked = terms.inventory === undefined ? 0 : quote.postage * count;
   if (lent !== stocked) faults.push(`takes ${lent} sats of the inventory, and not ${stocked}`);
   const revenue = quote.serviceFee - quote.postage * postagesOf({ request, terms }) + stocked;
@@ -154,7 +160,7 @@ function deliveredFaults(
   return { faults, lost };
 }
 
-/** Faults of inscriptions' outputs with other values than their postage. */
+/** Faults of inscriptions' outputs whose value is not their postage. */
 function postageFaults(
   { request, quote, terms }: Pick<Order, 'request' | 'quote' | 'terms'>,
   delivered: readonly number[],
@@ -162,7 +168,7 @@ function postageFaults(
   const faults: string[] = [];
   const count = postagesOf({ request, terms });
   if (terms.burn || terms.batchMode === 'shared-output') {
-    // a reveal with all inscriptions in one output
+    // a reveal puts all inscriptions into one output
     if (sumOf(delivered) !== count * quote.postage)
       faults.push(`gives ${delivered.join(', ')} sats and not ${count} times ${quote.postage}`);
   } else {
@@ -178,7 +184,7 @@ function refundedFaults({ kept, left, lent, paid, refunded, fees }: MoneyFate): 
   faults: string[];
   lost: number;
 } {
-  // negative if the operator paid for the return of parents
+  // `kept` is negative if the operator paid for the return of parents
   const lost = Math.max(0, kept) + owedOf(left);
   const faults =
     lost === 0
@@ -190,7 +196,7 @@ function refundedFaults({ kept, left, lent, paid, refunded, fees }: MoneyFate): 
   return { faults, lost };
 }
 
-/** Unspent payments that are worth a refund. */
+/** Sats of unspent payments that are large enough for a refund. */
 function owedOf(left: readonly number[]): number {
   const owed = sumOf(left.filter((value) => value > worthless));
   return owed < leastRefund ? 0 : owed;
@@ -205,7 +211,7 @@ function ledgerFaults(balances: ReadonlyMap<LedgerAccount, bigint>, fate: MoneyF
     ['postage', held('postage'), sumOf(fate.delivered)],
     ['fee', held('fee'), fate.fees],
     ['inventory', held('inventory'), 0 - fate.lent],
-    // an excess payment below the fee of its refund stays with the service, and is owed
+    // an excess payment below the fee of its refund stays with the service, and is still owed
     [
       'what we hold',
       held('service', 'referral', 'creator', 'operator', 'owed'),
@@ -219,7 +225,7 @@ function ledgerFaults(balances: ReadonlyMap<LedgerAccount, bigint>, fate: MoneyF
 
 const sumOf = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** Stored transactions that the service's own money may pay for: returns of an order, and all others. */
+/** Ids of stored transactions that the service's own money may pay for: returns of an order, and all others. */
 async function paidByOperator(pool: pg.Pool, id: string): Promise<NonNullable<MoneyOf['operator']>> {
   const { rows } = await pool.query<{ txid: Buffer; is_its: boolean }>(
     `SELECT txid, kind = 'return' AND order_id = $1 AS is_its FROM service.wallet_transactions
@@ -231,7 +237,7 @@ async function paidByOperator(pool: pg.Pool, id: string): Promise<NonNullable<Mo
   return { returns: named(true), others: named(false) };
 }
 
-/** Scripts among these that customers were given: of charges and of deposits. In hex. */
+/** Those of these scripts that customers were given, for charges or deposits. In hex. */
 async function customersAmong(pool: pg.Pool, scripts: readonly string[]): Promise<string[]> {
   const { rows } = await pool.query<{ script: string }>(
     `SELECT encode(script, 'hex') AS script FROM service.orders WHERE script = ANY($1::bytea[])
@@ -241,7 +247,7 @@ async function customersAmong(pool: pg.Pool, scripts: readonly string[]): Promis
   return rows.map(({ script }) => script);
 }
 
-/** Faults: two stored transactions that may both be sent and spend the same money. */
+/** Faults where two stored transactions may both be sent and spend the same money. */
 async function rivals(pool: pg.Pool, id: string): Promise<string[]> {
   const outpoints = (await readTransactions(pool, id)).flatMap(({ plan }) =>
     plan.inputs.map(({ outpoint }) => outpoint),
@@ -251,7 +257,7 @@ async function rivals(pool: pg.Pool, id: string): Promise<string[]> {
     .map((outpoint) => `spends ${outpoint} twice`);
 }
 
-/** How often the index has each of these contents, compressed or not. */
+/** Counts how often the index has each of these contents, compressed or not. */
 async function countInscribed(
   pool: pg.Pool,
   contents: readonly string[],

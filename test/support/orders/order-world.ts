@@ -56,30 +56,30 @@ import { expectSameFreeCoins } from './revenue-coins.ts';
 import { testMiner } from './stand-in-miner.ts';
 import { makeTestWallet, releaseTestWallet } from './test-wallet.ts';
 
-/** Time for three processes to start on a busy machine. */
+/** How long three processes may take to start on a busy machine, in ms. */
 const settledMaxMs = 60_000;
 
 const allKinds: readonly OrderTransactionKind[] = ['commit', 'reveal', 'burn', 'return', 'refund'];
 
-/** A real node with its indexed chain, with payments and orders followed as by `serve`, and customers' orders. */
+/** A real node with its indexed chain, and customers' orders. Payments and orders are followed as by `serve`. */
 export class OrderWorld {
   readonly bitcoind: Bitcoind;
   readonly chain: RegtestChain;
   readonly database: TestDatabase;
   readonly customerOrders: CustomerOrders;
   readonly wallet: PublicWallet;
-  /** Warnings and errors of the work that `follow` started. */
+  /** Logged warnings and errors of the work that `follow` started. */
   readonly logged: string[] = [];
-  /** Policy for stuck transactions, from the next `follow` on. */
+  /** Policy for stuck transactions. A change takes effect with the next `follow`. */
   bumps: BumpPolicy = {
     maxSats: 20_000n,
     dayMaxSats: 1_000_000n,
     revenuePercent: 100n,
     afterMs: 3_600_000,
   };
-  /** Bounds of the costs of returns; that of a day counts from the next look on. */
+  /** Maximum costs of returns, in sats. A change of the daily maximum takes effect in the next round. */
   readonly returns: { maxSats: bigint; dayMaxSats: bigint } = { maxSats: 5_000n, dayMaxSats: 50_000n };
-  /** PAYOUT_CONFIRMATIONS, from the next `follow` on. */
+  /** PAYOUT_CONFIRMATIONS. A change takes effect with the next `follow`. */
   payoutConfirmations = 3;
   withdrawals: BatchPolicy = {
     inputsMax: 100,
@@ -87,7 +87,9 @@ export class OrderWorld {
     debtMax: 10_000n,
     consolidation: { dayMax: 0n, feeRateMax: 2_000n },
   };
-  /** Fee rate instead of the node's estimate; null: the node's. From the next look on. */
+  /**
+   * Fee rate that replaces the node's estimate; `null` to use the estimate. A change takes effect in the next round.
+   */
   estimate: bigint | null = null;
   readonly told: { id: string; state: string }[] = [];
   readonly miner: Miner | null;
@@ -133,8 +135,8 @@ export class OrderWorld {
   }
 
   /**
-   * @param blocks all but the last hundred are coins of the tests
-   * @param minerUrl takes reveals above the standard weight; null: there is none
+   * @param blocks number of blocks to mine; all except the last hundred have coins for the tests
+   * @param minerUrl the miner that accepts reveals above the standard weight; `null` if there is none
    */
   static async start(
     options: BitcoindOptions = {},
@@ -159,7 +161,7 @@ export class OrderWorld {
       endReleases: await releaseTestWallet(database.url, seedFile, identity),
     });
     await world.follow();
-    // orders are taken only once a block is indexed
+    // orders are accepted only after a block is indexed
     await world.indexed();
     return world;
   }
@@ -168,7 +170,7 @@ export class OrderWorld {
     this.told.push({ id, state });
   };
 
-  /** Folder of its wallet and its files. */
+  /** Folder of the wallet and the files. */
   get dir(): string {
     return this.#dir;
   }
@@ -180,7 +182,7 @@ export class OrderWorld {
   /**
    * Starts to index, and to follow payments and orders.
    *
-   * @param changed settings of the index that differ from those of its start
+   * @param changed settings of the index that differ from those of the world's start
    */
   async follow(changed: Partial<FollowOptions> = {}): Promise<void> {
     const node: BitcoinNode = await connectNode(this.bitcoind.settings);
@@ -289,7 +291,7 @@ export class OrderWorld {
     this.#running = null;
   }
 
-  /** Has an order processed now: after a block, some are due only after a minute. */
+  /** Makes an order due now. Without this, some orders are due only a minute after a block. */
   wake(id: string): Promise<void> {
     return wakeOrder(this.database.pool, id);
   }
@@ -305,7 +307,7 @@ export class OrderWorld {
     });
   }
 
-  /** Resolves when the node has taken all stored transactions of these kinds of the order. */
+  /** Resolves when the node has accepted all stored transactions of these kinds of the order. */
   async sent(id: string, kinds: readonly OrderTransactionKind[] = allKinds): Promise<void> {
     await this.eventually(async () => {
       const found = await this.customerOrders.read(id);
@@ -317,7 +319,7 @@ export class OrderWorld {
     });
   }
 
-  /** Mines the payments, and then the reveals. */
+  /** Mines the payments first, and then the reveals. */
   async deliver(id: string): Promise<void> {
     await this.chain.mineMempool();
     await this.until(id, 'queued');
@@ -326,7 +328,7 @@ export class OrderWorld {
     await this.until(id, 'completed');
   }
 
-  /** Makes the node estimate about this rate, in sat/vB, by blocks of transactions that pay it. */
+  /** Raises the node's estimate to about this rate, in sat/vB, with blocks of transactions that pay the rate. */
   async raiseFees(feeRate: number): Promise<void> {
     for (let block = 0; block < 16; block++) {
       const made = await this.chain.split(8, 1_000_000);
@@ -355,17 +357,20 @@ export class OrderWorld {
     });
   }
 
-  /** Signs with the seed, beside the service. */
+  /** Signs with the seed, independently of the service. */
   async sign(plan: TransactionPlan): Promise<SignedTransaction> {
     return (await openSigner(this.seedFile, this.wallet.identity)).signPlan(plan, plainInputs(plan));
   }
 
-  /** Signs like another wallet with the same words, without the service's rules. In hex. */
+  /** Signs like another wallet with the same seed words, without the service's rules. Returns hex. */
   signElsewhere(plan: TransactionPlan): Promise<string> {
     return signedElsewhere(this.seedFile, plan);
   }
 
-  /** Differences, once the orders agree with the chain. Without any, coins are free as plans say. */
+  /**
+   * Audits orders, payouts and collections, and returns the differences. Without differences, it it also checks that
+   * coins are free as plans say.
+   */
   async audit(looks?: number): Promise<
     Audit & {
       readonly payouts: readonly PayoutDifference[];

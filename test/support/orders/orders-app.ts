@@ -13,16 +13,16 @@ import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
 import { makeTestWallet, releaseTestWallet } from './test-wallet.ts';
 
-/** An answer of the app. */
+/** A response of the app. */
 export interface OrdersAnswer<Body> {
   readonly status: number;
   readonly body: Body;
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** The app in which customers create orders. Without a node, nothing processes them. */
+/** The app with which customers create orders. Without a node, nothing processes the orders. */
 export interface OrdersApp extends HttpApp {
-  /** Folder of its contents. */
+  /** Folder of the orders' contents. */
   readonly filesDir: string;
   post<Body = Record<string, never>>(
     url: string,
@@ -35,10 +35,10 @@ export interface OrdersApp extends HttpApp {
 }
 
 /**
- * @param bytesADay bytes that a client may store in a day; null: no bound
- * @param miner takes reveals above the standard weight; null: there is none
- * @param prices in addition to the usual ones, or instead of them, and prices of coins in dollars; absent: none
- * @param persons checks tokens of orders of collections; null: no check
+ * @param bytesADay maximum number of bytes that a client may store in a day; `null` if there is no limit
+ * @param miner the miner that accepts reveals above the standard weight; `null` if there is none
+ * @param prices added to the usual prices, or replacing them, and prices of coins in dollars; default: none
+ * @param persons checks tokens of orders of collections; `null` for no check
  */
 export async function createOrdersApp(
   bytesADay: number | null = null,
@@ -54,7 +54,7 @@ export async function createOrdersApp(
     prices: { prices: { ...defaultPriceSettings, nonStandard: miner !== null }, ...prices },
     access: ({ pool }) => (access = testAccess(pool, { mode: 'open' })).access,
     orders: async ({ pool, accessPool, url }) => {
-      // orders are taken only once a block is indexed
+      // orders are accepted only after a block is indexed
       await pool.query(
         `INSERT INTO chain.state (network, fingerprint_key, tip_height, tip_hash, text_rules, cbor_rules)
          VALUES ('regtest', $1, 0, $1, 1, 1)

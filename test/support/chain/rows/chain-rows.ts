@@ -7,9 +7,9 @@ import { foldUtf8 } from '#kernel/text/fold.ts';
 import { isSearchableType } from '#kernel/text/searchable.ts';
 import { countChildren } from './parent-children-rows.ts';
 
-/** An inscription for tests of the read side: rows without a block to parse. */
+/** An inscription for tests of the read side. Only rows describe it, so there is no block to parse. */
 export interface RowSpec {
-  /** Names the transaction; the id follows from it. */
+  /** Determines the transaction id, and thus the inscription id. */
   readonly name: string;
   readonly index?: number;
   readonly type?: string | Uint8Array | null;
@@ -58,7 +58,7 @@ const idBytes = (text: string): Buffer => {
   return bytes;
 };
 
-/** A P2WPKH script, so that there is an address. */
+/** A P2WPKH script, so that the owner has an address. */
 export const someScript = Buffer.concat([Buffer.from([0x00, 0x14]), Buffer.alloc(20, 7)]);
 
 /** Fills the chain tables of an empty database and sets the tip. */

@@ -2,7 +2,10 @@ import type pg from 'pg';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { type Child, countChildren } from './parent-children-rows.ts';
 
-/** A chain of inscriptions for lists, each a function of its key: SQL writes them, and tests compute the same. */
+/**
+ * A chain of inscriptions for lists. Each inscription is a function of its key: SQL writes it, and tests compute the
+ * same.
+ */
 export interface ListedRows {
   readonly count: number;
   readonly perBlock: number;
@@ -13,10 +16,10 @@ export interface ListedRow {
   readonly height: number;
   readonly type: string | null;
   readonly number: number | null;
-  /** Curse as stored (kernel/primitives/curse.ts). Null: unknown. */
+  /** Curse as stored (kernel/primitives/curse.ts); `null` if unknown. */
   readonly curse: number | null;
   readonly metaprotocol: string | null;
-  /** Number of the delegate, of the owner; null: none. */
+  /** Number of the delegate and of the owner; `null` if there is none. */
   readonly delegate: number | null;
   readonly owner: number | null;
   readonly parent: number | null;
@@ -24,7 +27,7 @@ export interface ListedRow {
 
 const types = ['text/plain', 'image/png', 'text/plain;charset=utf-8', 'image/webp', 'text/plain', 'no-slash'];
 
-/** ord's jubilee on regtest: no inscription from there on is cursed. */
+/** ord's jubilee on regtest. From this height on, no inscription is cursed. */
 export const jubileeHeight = 110;
 
 export function listedRow(key: number, { perBlock }: ListedRows): ListedRow {
@@ -48,7 +51,7 @@ export const ownerScript = (owner: number): Buffer => {
   return script;
 };
 
-/** Writes them with SQL, builds the indexes and runs ANALYZE. */
+/** Writes the rows with SQL, builds the indexes and runs ANALYZE. */
 export async function writeListedRows(pool: pg.Pool, { count, perBlock }: ListedRows): Promise<void> {
   const row = `
     WITH r AS (SELECT k AS key, k / ${perBlock} AS height FROM generate_series(0, ${count - 1}) AS k)`;
@@ -73,7 +76,7 @@ export async function writeListedRows(pool: pg.Pool, { count, perBlock }: Listed
     SELECT key, CASE WHEN key % 5 = 0 THEN ('p' || key % 3)::bytea END,
       CASE WHEN key % 4 = 1 THEN sha256(('delegate ' || key % 10)::bytea) || decode('00000000', 'hex') END
     FROM r WHERE key % 5 = 0 OR key % 4 = 1`);
-  // two locations each: the first is spent
+  // each inscription has two locations, the first of which is spent
   await pool.query(`${row}
     INSERT INTO chain.locations (key, height, sat_offset, value, step, vout, spent_height, place, script)
     SELECT key, height, 0, 546, 0, 0, height, 0, decode('0014', 'hex') || decode(repeat('00', 20), 'hex') FROM r
@@ -94,7 +97,7 @@ export async function writeListedRows(pool: pg.Pool, { count, perBlock }: Listed
   const client = await pool.connect();
   try {
     await ensureSecondaryIndexes(client);
-    // the state in which a short load leaves the tables
+    // a short load leaves the tables in this state
     await client.query('BEGIN; SET LOCAL default_statistics_target = 25; ANALYZE; COMMIT');
   } finally {
     client.release();

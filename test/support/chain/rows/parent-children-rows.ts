@@ -13,7 +13,7 @@ export interface Child {
   readonly parent: number;
 }
 
-/** Counts children as the writer does after the rows of `chain.parents`, in one batch. Ascending by child. */
+/** Counts children in one batch, like the writer does after it has written `chain.parents`. Ascending by child. */
 export async function countChildren(pool: pg.Pool, children: readonly Child[]): Promise<void> {
   const chain = {
     network: networks.regtest,
@@ -30,7 +30,7 @@ export async function countChildren(pool: pg.Pool, children: readonly Child[]): 
   }
 }
 
-/** Subtracts the children from a key on, before their rows are deleted. */
+/** Subtracts the children with this key or a higher one, before their rows are deleted. */
 export async function discountChildren(tx: pg.ClientBase, firstKey: number): Promise<void> {
   await parentChildren.undo(tx, {
     ref: { height: genesisHeight, hash: asBlockHash(new Uint8Array(32)) },
@@ -38,7 +38,7 @@ export async function discountChildren(tx: pg.ClientBase, firstKey: number): Pro
   });
 }
 
-/** A block with only these children, as far as counting is concerned. */
+/** A block that contains only these children, which is enough to count them. */
 function blockOf(children: readonly Child[]): DerivedBlock {
   const firstKey = children[0]?.child ?? 0;
   const nextKey = (children.at(-1)?.child ?? -1) + 1;

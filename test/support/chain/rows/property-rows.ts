@@ -4,7 +4,7 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { asBlockHash } from '#kernel/primitives/hash.ts';
 import { genesisHeight } from '#kernel/primitives/height.ts';
 
-/** Makes rows of the properties that are a text in the details, from a key on to below another. */
+/** Makes the rows of properties that are a text in the details, for the keys of a range. */
 export async function fillPropertyRows(
   tx: pg.ClientBase,
   range = { firstKey: 0, nextKey: 2 ** 31 - 1 },
@@ -12,7 +12,7 @@ export async function fillPropertyRows(
   await properties.fill?.(tx, range);
 }
 
-/** The same on a connection of its own. */
+/** Makes all rows of properties on its own connection. */
 export async function fillProperties(pool: pg.Pool): Promise<void> {
   const client = await pool.connect();
   try {

@@ -2,7 +2,10 @@ import type { RuneEntry } from '#indexer/ledger/runes/rune-entry.ts';
 import type { U128 } from '#kernel/runes/u128.ts';
 import type { RuneModel } from './rune-model.ts';
 
-/** The lowest free name of regtest, from the vectors of ord: names of 12 letters within the first step. */
+/**
+ * The lowest free name on regtest, from ord's test vectors. Only for names of 12 letters, which are free within the
+ * first step.
+ */
 export function lowestName(height: number): bigint {
   const [first, last] = [99246114928149462n, 3817158266467286n];
   return first - ((first - last) * BigInt(height + 1)) / 17500n;
@@ -10,11 +13,11 @@ export function lowestName(height: number): bigint {
 
 export const byText = ([a]: [string, string[]], [b]: [string, string[]]): number => (a < b ? -1 : 1);
 
-/** A number of the index, in the form of the model. */
+/** A number of the index as the model stores it. */
 export const big = (value: U128 | number | null | undefined): bigint | null =>
   value == null ? null : BigInt(value);
 
-/** A rune of the index in the form of the model, without its totals. */
+/** A rune of the index as the model stores it, without its totals. */
 export const shownEntry = ({
   block,
   tx,
@@ -38,7 +41,7 @@ export const shownEntry = ({
         ),
 });
 
-/** Everything that the model has at its last block: runes with their totals, and unspent balances. */
+/** The state of the model at its last block: runes with their totals, and unspent balances. */
 export function stateOfModel({ runes, held }: RuneModel['state']) {
   const termNames = ['cap', 'amount', 'heightStart', 'heightEnd', 'offsetStart', 'offsetEnd'];
   return {

@@ -27,14 +27,15 @@ const plain = Buffer.from('00142222222222222222222222222222222222222222', 'hex')
 const max = 2n ** 128n - 1n;
 
 /**
- * Random blocks full of runes: names that are committed to, too early or not at all, mints at their limits, edicts of
- * all forms, cenotaphs. The same seed gives the same chain, and a block can be made again on another branch.
+ * Random blocks full of runes. Their names are committed to in time, too early or not at all; mints reach their limits;
+ * there are edicts of all forms, and cenotaphs. The same seed gives the same chain, and a block can be made again on
+ * another branch.
  */
 export class RuneChain {
   readonly #random;
   readonly #minimum: (height: number) => bigint;
   #coins: Coin[] = [];
-  /** Names that were pushed or etched: they are used again. */
+  /** Names that were pushed or etched, so that later transactions can use them again. */
   readonly #names: bigint[] = [];
   /** Ids that may be runes. */
   #ids: string[] = [];
@@ -58,7 +59,7 @@ export class RuneChain {
     return this.#random.below(bound);
   }
 
-  /** Goes back by one block: the next block will differ. */
+  /** Removes the last block. The next block will differ from it. */
   undo(): void {
     const { coins, ids, commits } = this.#before.pop()!;
     this.#coins = coins;
@@ -151,7 +152,7 @@ export class RuneChain {
     };
   }
 
-  /** Old coins too, so that commitments ripen. */
+  /** Takes coins for a transaction. Old coins too, so that commitments ripen. */
   #takeCoins(wanted: readonly Coin[]): Coin[] {
     const taken = [...wanted];
     for (let left = 1 + this.below(3) - wanted.length; left > 0 && this.#coins.length > 0; left--) {
@@ -161,7 +162,7 @@ export class RuneChain {
     }
     this.#coins = this.#coins.filter((coin) => !taken.includes(coin));
     if (taken.length > 0) return taken;
-    // from a time before the chain
+    // an output from before the chain
     const txid = Uint8Array.from(doubleHash(Buffer.from(`old ${this.#serial++}`)));
     return [{ txid, vout: 0, script: plain, height: -1 }];
   }
@@ -184,7 +185,7 @@ export class RuneChain {
     return name;
   }
 
-  /** The witness of an input: without a script, or with one that pushes the name somewhere. */
+  /** The witness of an input. It has no script, or a script that pushes the name at some position. */
   #leaf(name: bigint | null): { witness: Uint8Array[]; pushes: string[] | null } {
     if (name === null && this.below(2) === 0) return { witness: [], pushes: null };
     const pushed = name === null || this.below(8) === 0 ? Buffer.from([9, 9]) : littleEndian(name);

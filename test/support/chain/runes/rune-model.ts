@@ -8,7 +8,7 @@ import { type ModelRunestone, modelOf } from './runestone-model.ts';
 export interface ModelInput {
   /** `<txid>:<vout>` */
   readonly outpoint: string;
-  /** The readable data pushes of the script in its witness, in hex; null without such a script. */
+  /** The readable data pushes of the script in the input's witness, in hex; `null` without such a script. */
   readonly pushes: readonly string[] | null;
 }
 
@@ -30,7 +30,7 @@ export interface ModelRune {
 interface ModelState {
   height: number;
   readonly runes: Map<string, ModelRune>;
-  /** Rune to amount, by unspent outpoint. */
+  /** Amounts by rune, by unspent outpoint. */
   readonly held: Map<string, Map<string, bigint>>;
   /** Height and script, by outpoint. */
   readonly made: Map<string, { readonly height: number; readonly script: Uint8Array }>;
@@ -175,9 +175,9 @@ function isCommitment(state: ModelState, { outpoint, pushes }: ModelInput, hex: 
 /** The runes of one transaction. */
 export class Purse {
   readonly loose = new Map<string, bigint>();
-  /** Amounts by output. */
+  /** Amounts by rune, for each output. */
   readonly given: Map<string, bigint>[];
-  /** Outputs that can be spent. */
+  /** Indices of outputs that can be spent. */
   readonly open: number[];
 
   constructor(scripts: readonly Uint8Array[]) {

@@ -11,7 +11,7 @@ interface Block extends FedBlock {
 
 const headerLength = 80;
 
-/** Blocks without a proof of work as a trusted source, linked to each other when they arrive. */
+/** Blocks without a proof of work as a trusted source. Each block is linked to the one before when it arrives. */
 export class RuneSource implements BlockSource {
   readonly name = 'random runes';
   readonly network = 'regtest';
@@ -25,7 +25,7 @@ export class RuneSource implements BlockSource {
     const linked = Uint8Array.from(bytes);
     const below = this.#blocks.at(-1);
     if (below !== undefined) linked.set(below.ref.hash, 4);
-    // instead of the merkle root: no two branches have the same block
+    // replaces the merkle root, so that no two branches have the same block
     new DataView(linked.buffer).setUint32(36, ++this.#serial, true);
     const hash = asBlockHash(Uint8Array.from(doubleHash(linked.subarray(0, headerLength))));
     this.#blocks.push({ height, bytes: linked, spent, ref: { height: asHeight(height), hash } });
@@ -36,7 +36,7 @@ export class RuneSource implements BlockSource {
     this.#blocks.pop();
   }
 
-  /** Another source of the same blocks, without some of them. */
+  /** Another source with the same blocks except those left out, and with spent outputs only for some. */
   without(isLeftOut: (height: number) => boolean, hasSpent: (height: number) => boolean): RuneSource {
     const other = new RuneSource();
     for (const block of this.#blocks)

@@ -43,7 +43,10 @@ interface StoredBlock {
   readonly height: number;
   readonly txids: ReadonlySet<string>;
   readonly events: readonly RuneEvent[];
-  /** Fingerprints of the outputs with runes that it made and left, and of the earlier ones that it spent. */
+  /**
+   * Fingerprints of the outputs with runes that the block made and left unspent, and of the earlier outputs that it
+   * spent.
+   */
   readonly added: readonly (readonly [number, number])[];
   readonly removed: readonly (readonly [number, number])[];
 }
@@ -60,12 +63,14 @@ export interface FedBlock {
 
 const secret = new Uint8Array(32).fill(7);
 const timeAt = 68;
-/** A commitment needs six confirmations: one in this block, or in the five last ones with it, is too young. */
+/**
+ * Number of last blocks in which a commitment is too young, this block included. A commitment needs six confirmations.
+ */
 const recentBlocks = 5;
 
 /**
- * Tables of runes in memory: rows are only added, and marked as spent. A batch of blocks asks once for everything that
- * it must know, like the writer asks the database.
+ * Tables of runes in memory. Rows are only added, and marked as spent. A batch of blocks reads everything that it must
+ * know in one query, like the writer does from the database.
  */
 export class RuneStore {
   runes: RuneEntry[];
@@ -76,7 +81,7 @@ export class RuneStore {
   readonly #network: NetworkParameters;
   readonly #tracked = new TrackedOutputs();
   readonly #key = expandFingerprintKey(secret);
-  /** Rows of the state: unspent outputs of the batch that is being applied. */
+  /** Rows of the state that are unspent outputs of the current batch. */
   #made: { readonly row: number; readonly outpoint: string }[] = [];
 
   constructor(network: NetworkParameters) {
@@ -95,7 +100,7 @@ export class RuneStore {
     for (const block of read) this.#store(block, state, txidsOf(block.bytes));
   }
 
-  /** Takes back the last block. */
+  /** Removes the last block. */
   undo(): void {
     const { height, added, removed } = this.blocks.pop()!;
     const isBelow = (row: { readonly height: number }): boolean => row.height < height;
@@ -114,7 +119,7 @@ export class RuneStore {
     return rows.findLast((row) => row.key === key)?.value ?? zeroU128;
   }
 
-  /** Unspent balances by outpoint. */
+  /** Unspent balances, by outpoint. */
   unspent(): Map<string, Balance[]> {
     const held = new Map<string, Balance[]>();
     for (const { outpoint, key, amount, spentHeight } of this.balances) {
@@ -155,7 +160,7 @@ export class RuneStore {
     };
   }
 
-  /** Knowledge from the rows of earlier blocks only. */
+  /** Returns what the rows of earlier blocks tell about these blocks. */
   #answer(blocks: readonly ReadBlock[]): RuneState {
     const state = new RuneState(this.runes.length);
     const held = this.unspent();
@@ -197,7 +202,7 @@ export class RuneStore {
       this.#spend(outpointOf(held, row), height);
       removed.push([held.lowOf(row), held.highOf(row)]);
     }
-    // rows of blocks of the same batch are marked by the ledger
+    // the ledger marks rows of blocks of the same batch itself
     this.#made = this.#made.filter(({ row, outpoint }) => {
       if (made.spentHeightOf(row) !== height) return true;
       this.#spend(outpoint, height);
@@ -222,7 +227,7 @@ export class RuneStore {
   }
 }
 
-/** The hex of its 36 bytes. */
+/** The hex of the 36 bytes of a row's outpoint. */
 function outpointOf(outputs: RuneOutputs, row: number): string {
   const vout = Buffer.alloc(4);
   vout.writeUInt32LE(outputs.voutOf(row));

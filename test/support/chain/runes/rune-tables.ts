@@ -6,7 +6,7 @@ import { asRune } from '#kernel/runes/rune.ts';
 import { asU128, type U128 } from '#kernel/runes/u128.ts';
 import type { RuneStore } from './rune-store.ts';
 
-/** The tables of runes in a database, in the form of a RuneStore. */
+/** The tables of runes in a database, in the form that a RuneStore has. */
 type RuneTables = Pick<RuneStore, 'runes' | 'balances' | 'mints' | 'burned'>;
 
 const u128 = (text: string): U128 => asU128(BigInt(text));
@@ -58,7 +58,7 @@ function entryOf(row: EntryRow): RuneEntry {
   };
 }
 
-/** The whole contents of the tables, in the order of the chain. */
+/** Reads all rows of the tables, in the order of the chain. */
 export async function readRuneTables(pool: pg.Pool): Promise<RuneTables> {
   const entries = await pool.query<EntryRow>(
     `SELECT key, height, tx_index, txid, rune::text, spacers, divisibility, symbol, turbo, timestamp, premine::text,

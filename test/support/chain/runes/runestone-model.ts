@@ -1,6 +1,6 @@
 /*
- * Runestones read a second time, from the text of the specification (docs/src/runes/specification.md of ord) and only
- * with bigints, to compare with the reader of the indexer.
+ * Reads runestones a second time, to compare with the indexer's reader. It is written from the text of the
+ * specification (docs/src/runes/specification.md of ord), only with bigints.
  */
 
 export interface ModelRunestone {

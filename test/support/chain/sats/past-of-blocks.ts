@@ -9,11 +9,11 @@ import { type BlockWithSpends, pastTransactions } from '#sat-ranges/past-transac
 import type { FeePayer, Missing, TracedTransaction } from '#sat-ranges/trace-source.ts';
 import type { FedBlock } from '#test/support/chain/runes/rune-store.ts';
 
-/** The past of a branch of made blocks, in the form in which a node with these blocks gives it. */
+/** The past of a branch of made blocks, as a node with these blocks returns it. */
 export class PastOfBlocks implements PastChain {
-  /** Number of requests: transactions and lists of fees. */
+  /** Number of requests so far, for transactions and for lists of fees. */
   steps = 0;
-  /** Height below which transactions are gone; 0: none are missing. */
+  /** Height below which transactions are missing; 0 if none are missing. */
   prunedBelow = 0;
   readonly #blocks = new Map<number, BlockWithSpends>();
   readonly #transactions = new Map<string, PastTransaction>();
@@ -76,11 +76,14 @@ export class PastOfBlocks implements PastChain {
   }
 }
 
-/** Heights at which the inputs of a block were made, in order; remembers the outputs that it makes. */
+/**
+ * Heights at which the outputs that a block spends were made, in order of the inputs. Adds the outputs of the block to
+ * `made`.
+ */
 function heightsOf(bytes: Uint8Array, made: Map<string, number>, height: number): Uint32Array {
   const transactions = RawTransactions.ofBlock(bytes);
   const heights: number[] = [];
-  // the coinbase comes last: an output that its twin made can be spent before
+  // the coinbase comes last, because an output of its twin may be spent before
   const places = Array.from({ length: transactions.count }, (_, place) => place);
   for (const place of [...places.slice(1), 0]) {
     const { txid, inputs, outputs } = transactions.at(place);

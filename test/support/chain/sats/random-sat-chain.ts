@@ -27,9 +27,9 @@ const plain = Buffer.from('00142222222222222222222222222222222222222222', 'hex')
 const burnt = Buffer.from('6a0101', 'hex');
 
 /**
- * Random blocks that cut and join coins: outputs without value, burnt ones, fees, chains of spends within a block,
- * coinbases that claim too little, and twins of earlier coinbases (BIP 30); no other transaction has a twin. The same
- * seed gives the same chain, and a block can be made again on another branch.
+ * Random blocks that cut and join coins. They contain outputs without value, burnt outputs, fees, chains of spends
+ * within a block, coinbases that claim too little, and twins of earlier coinbases (BIP 30). No other transaction has a
+ * twin. The same seed gives the same chain, and a block can be made again on another branch.
  */
 export class RandomSatChain {
   readonly #random;
@@ -42,7 +42,10 @@ export class RandomSatChain {
   #serial = 0;
   readonly #before: { coins: Coin[]; coinbases: Made[]; txids: Set<string> }[] = [];
 
-  /** @param grain all values are multiples of it; with a large one, coins are often cut where they were cut before */
+  /**
+   * @param grain all values are multiples of this number; with a large one, coins are often cut where they were cut
+   *   before
+   */
   constructor(seed: string, grain = 1) {
     this.#random = seededRandom(seed);
     this.#grain = grain;
@@ -78,7 +81,7 @@ export class RandomSatChain {
     return { height: this.#height++, bytes, spent: Uint8Array.from(spent.finish()) };
   }
 
-  /** Takes the last block back. */
+  /** Removes the last block. */
   pop(): void {
     const before = this.#before.pop();
     if (before === undefined) throw new Error('there is no block');
@@ -89,9 +92,9 @@ export class RandomSatChain {
   }
 
   /**
-   * Makes a transaction. It gets further outputs without value while another one has its txid: otherwise the output of
-   * a coinbase and that of its twin could be spent in the same way. BIP 30 forbids that; it has two exceptions, which
-   * are coinbases.
+   * Makes a transaction. Adds outputs without value until no other transaction has its txid. Without this, the output
+   * of a coinbase and that of its twin could be spent in the same way, and the two spends would be twins. BIP 30
+   * forbids that; its only two exceptions are coinbases.
    */
   #spend(coins: readonly Coin[], wanted: readonly TestOutput[]): { made: Made; outputs: TestOutput[] } {
     const inputs = coins.map(({ outpoint }) => ({ outpoint }));
@@ -114,7 +117,7 @@ export class RandomSatChain {
     return coins;
   }
 
-  /** Outputs of at most these sats: mostly all of them. */
+  /** Outputs that have at most these sats, and often exactly as many. */
   #outputs(worth: number): TestOutput[] {
     let left = this.below(3) === 0 ? worth - this.#value(Math.min(worth, 1_000_000_000)) : worth;
     const outputs: TestOutput[] = [];

@@ -20,11 +20,11 @@ import type {
 } from '#sat-ranges/trace-source.ts';
 
 interface Unspent extends TracedOutput {
-  /** Ranges as ord indexes them, forwards. */
+  /** Ranges as ord indexes them, in ascending block order. */
   readonly ranges: readonly SatRange[];
 }
 
-/** A made-up transaction of a block: which unspent outputs it spends, and the values of its own. */
+/** A made-up transaction of a block: the unspent outputs that it spends, and the values of its own outputs. */
 export interface MadeTransaction {
   readonly spends: readonly TracedOutpoint[];
   readonly outputs: readonly number[];
@@ -32,15 +32,15 @@ export interface MadeTransaction {
 
 export interface MadeBlock {
   readonly transactions: readonly MadeTransaction[];
-  /** Values of the coinbase. */
+  /** Values of the coinbase's outputs. */
   readonly coinbase: readonly number[];
-  /** The name of the coinbase; a used name makes a twin (BIP 30). */
+  /** The name of the coinbase. If another coinbase has this name already, the two are twins (BIP 30). */
   readonly coinbaseName?: number;
 }
 
 let names = 0;
 
-/** A txid by a number. */
+/** Makes a txid from a number. */
 export function txidOfNumber(number: number): TxidHex {
   const bytes = new Uint8Array(32);
   new DataView(bytes.buffer).setUint32(28, number);
@@ -48,21 +48,21 @@ export function txidOfNumber(number: number): TxidHex {
 }
 
 /**
- * A chain in memory that follows its sats forwards, first in, first out, block by block, like ord's index: the model
- * with which backward walks are compared. It is also the source of such walks.
+ * A chain in memory that follows its sats forwards, first in, first out, block by block, like ord's index. Tests
+ * compare backward walks with this model. It is also the source of these walks.
  */
 export class SatChain implements TraceSource {
   readonly unspent = new Map<string, Unspent>();
-  /** All outputs as they were made, spent ones too; of twins the later one. */
+  /** All outputs as they were made, including spent ones. If two transactions are twins, this has the later one. */
   readonly made = new Map<string, Unspent>();
   readonly lost: SatRange[] = [];
   /** Requests so far. */
   readonly asked: string[] = [];
-  /** Called before each answer. */
+  /** Called before each response. */
   onAsk: () => Promise<void> | void = () => undefined;
-  /** Height whose transactions are gone; null: none are missing. */
+  /** Height whose transactions are missing; `null` if none are missing. */
   missingAt: number | null = null;
-  /** The number of the branch: another one after a reorganisation. */
+  /** The number of the branch. It changes with a reorganisation. */
   branch = 0;
   readonly #transactions = new Map<string, TracedTransaction>();
   readonly #payers = new Map<number, FeePayer[]>();
@@ -112,7 +112,7 @@ export class SatChain implements TraceSource {
     return found;
   }
 
-  /** Gives ranges to outputs in order, and returns the rest. */
+  /** Assigns ranges to outputs in order, and returns the rest. */
   #give(txid: TxidHex, height: Height, outputs: readonly number[], ranges: readonly SatRange[]): SatRange[] {
     const left = [...ranges];
     for (const [vout, value] of outputs.entries()) {
@@ -126,7 +126,7 @@ export class SatChain implements TraceSource {
         if (end < range.end) left.unshift({ start: end, end: range.end });
       }
       const key = `${txid}:${vout}`;
-      // a twin replaces the earlier coinbase, whose sats are gone
+      // a twin replaces the earlier coinbase, whose sats are lost
       this.lost.push(...(this.unspent.get(key)?.ranges ?? []));
       const output = { txid, vout, value, height, blockHash: this.hashOf(height), ranges: given };
       this.unspent.set(key, output);

@@ -4,7 +4,10 @@ type Range = readonly [start: bigint, end: bigint];
 
 const halving = 210_000;
 
-/** The subsidy of a height, and its first sat, from the sum of all blocks' epochs. */
+/**
+ * The sats that a height mints: its first sat, and the first sat after its subsidy. Sums up the subsidies of all blocks
+ * before.
+ */
 function minted(height: number): Range {
   let first = 0n;
   let left = height;
@@ -14,7 +17,7 @@ function minted(height: number): Range {
   return [first, first + subsidy];
 }
 
-/** The part of each range in a window of sats, counted from the first of all ranges. */
+/** The part of each range that is in a window of sats. The window counts sats from the start of the first range. */
 function window(ranges: readonly Range[], from: bigint, to: bigint): Range[] {
   const covered: Range[] = [];
   let at = 0n;
@@ -31,13 +34,13 @@ const size = (ranges: readonly Range[]): bigint =>
   ranges.reduce((sum, [start, end]) => sum + end - start, 0n);
 
 /**
- * Sats only by the rules: every output is a window of the sats that flow into its transaction. Written from the
- * description of ordinal theory (BIP "Ordinal Numbers"), with bigints and another library's reader of blocks.
+ * Follows sats only by the rules: every output is a window of the sats that flow into its transaction. Written from the
+ * description of ordinal theory (BIP "Ordinal Numbers"), with bigints and another library's block reader.
  */
 export class SatModel {
   unspent = new Map<string, readonly Range[]>();
   lost: Range[] = [];
-  /** Sats of coinbases that a later one replaced. */
+  /** Sats of coinbases that a twin replaced. */
   replaced: Range[] = [];
 
   apply(height: number, bytes: Uint8Array): void {
@@ -77,7 +80,7 @@ export class SatModel {
     return Object.fromEntries(shown);
   }
 
-  /** Places of the sats that begin a block's subsidy, by the ranges that have them. */
+  /** Locations of the sats that begin a block's subsidy, found in the ranges of outputs. */
   rareAmong(heights: number): Map<number, string> {
     const firsts = new Set(Array.from({ length: heights }, (_, height) => minted(height)[0]));
     const places = new Map<number, string>();

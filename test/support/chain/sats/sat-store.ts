@@ -24,7 +24,7 @@ const layout = new BlockLayout();
 const names = new OutputNames();
 const lostOutpoint = `${'0'.repeat(64)}:4294967295`;
 
-/** A block in the form that its worker and the writer read. */
+/** A block in the form that the worker sends and the writer reads. */
 export function satBlock({ height, bytes, spent }: FedSats, isUnchecked = false): SatBlock {
   const broken = readLayout(bytes, layout);
   const parsed = parseBlock(bytes, { spent, fingerprintKey, layout });
@@ -57,9 +57,9 @@ interface NamedSats {
 
 interface AppliedBlock {
   readonly changes: SatChanges;
-  /** The outputs of earlier blocks that it spent. */
+  /** The outputs of earlier blocks that the block spent. */
   readonly spent: readonly NamedSats[];
-  /** 32 bytes for each transaction. */
+  /** The txids of all transactions, 32 bytes each. */
   readonly txids: Uint8Array;
 }
 
@@ -80,7 +80,7 @@ export function pairsOf(pairs: Float64Array, first: number, count: number): Pair
   return Array.from({ length: count }, (_, at) => [pairs[(first + at) * 2]!, pairs[(first + at) * 2 + 1]!]);
 }
 
-/** Sats in memory: the ledger's results, block by block or in batches, and their undo. */
+/** Keeps sats in memory: applies the ledger's results, block by block or in batches, and undoes them. */
 export class SatStore {
   readonly unspent = new Map<string, HeldSats>();
   readonly blocks: AppliedBlock[] = [];
@@ -132,7 +132,9 @@ export class SatStore {
     );
   }
 
-  /** `<txid>:<vout>:<offset>` of every sat that is not common, by its number; lost ones are in the null outpoint. */
+  /**
+   * `<txid>:<vout>:<offset>` of every sat that is not common, by the sat's number. Lost sats are in the null outpoint.
+   */
   rare(): Map<number, string> {
     const places = new Map<number, string>();
     for (const { changes, txids } of this.blocks) {

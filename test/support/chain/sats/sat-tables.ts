@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { unpackRanges } from '#kernel/sats/packed-ranges.ts';
 import { type Pairs, type SatStore, shownName } from './sat-store.ts';
 
-/** The tables of sats in a database, in the form of a SatStore. */
+/** The tables of sats in a database, in the form that a SatStore has. */
 export interface SatTables {
   readonly ranges: Record<string, Pairs>;
   readonly lost: Pairs;
