@@ -1,25 +1,29 @@
 import fc from 'fast-check';
 
-/** Repeats of the pumped part of an adversarial text, and how many more the second text has. */
+/** How often an adversarial text repeats its pumped part, and the factor for the second, longer text. */
 const repeats = 1_024;
 const times = 4;
-/** A linear search of such a text takes at most 0.05 ms, a quadratic one at least 1.5 ms. */
+/**
+ * A search above this time is measured again, in ms. A linear search of such a text takes at most 0.05 ms, a quadratic
+ * one at least 1.5 ms.
+ */
 const suspiciousMs = 0.7;
-/** 4 for linear growth, 16 for quadratic growth. */
+/** Maximum growth of the time from the first to the second text. Linear growth is 4, quadratic growth is 16. */
 const growthMax = 8;
 /**
- * Characters of ever longer pumped parts. An exponential search doubles its steps with each: 2^26 take 200 ms on a
- * quick machine. With 1,024 it would never end, so these come first, and no step takes more than 16 times the last.
+ * Lengths of ever longer pumped parts, in characters. They are tried before 1,024 repeats, with which an exponential
+ * search would never end. Such a search doubles its steps with each character: 2^26 steps take 200 ms on a quick
+ * machine. No length takes more than 16 times as long as the one before.
  */
 const exponentialChars = [16, 20, 24, 26];
 const exponentialMs = 20;
 const samplesPerExpression = 8;
-/** Longest sample: longer ones repeat their own parts. */
+/** Maximum length of a sample. Longer ones only repeat their own parts. */
 const sampleChars = 24;
-/** The lengths of repeated parts: of a class, and of a literal that a search can begin at again and again. */
+/** Lengths of repeated parts: of a class, and of a literal at which a search can start repeatedly. */
 const pumpedChars = [1, 2, 4];
 
-/** An adversarial text for an expression that takes more than linear time, or null. */
+/** Returns an adversarial text for which the expression takes more than linear time, or `null`. */
 export function superlinearText(expression: RegExp): string | null {
   for (const { before, pumped, after } of pumps(expression)) {
     const textOf = (count: number): string => before + pumped.repeat(count) + after;
@@ -41,7 +45,10 @@ interface Pump {
   readonly after: string;
 }
 
-/** Texts that nearly match: samples of what the expression matches, with each part repeated and the rest spoilt. */
+/**
+ * Texts that nearly match. Each is a sample of what the expression matches, with one part repeated and the end changed
+ * so that it fails.
+ */
 function pumps(expression: RegExp): Iterable<Pump> {
   return new Map(
     [...allPumps(expression)].map((pump) => [Object.values(pump).join('\u0001'), pump]),
@@ -63,9 +70,9 @@ function* allPumps(expression: RegExp): Generator<Pump> {
 }
 
 function samplesOf({ source, flags }: RegExp): string[] {
-  // fast-check guesses letters until one fits, which few of all code points do: it never ends
+  // fast-check would guess letters until one fits; few of all code points do, so it would never end
   if (source.includes('[^\\P{')) throw new Error(`${source} has no samples: write it without [^\\P{…}]`);
-  // parts that it does not generate, and parts that do not affect a search
+  // removes parts that fast-check does not generate, and parts that do not affect a search
   const generated = new RegExp(
     source.replaceAll(/\(\?<?[=!](?:[^()]|\([^()]*\))*\)|\\b/gu, ''),
     flags.replaceAll(/[gi]/gu, ''),
@@ -77,7 +84,7 @@ function samplesOf({ source, flags }: RegExp): string[] {
   return [...new Set(samples.map((sample) => sample.slice(0, sampleChars)))];
 }
 
-/** Whether a search is slow each time: a loaded machine sometimes stops a search. */
+/** Whether a search is slow every time. Once is not enough, because a loaded machine sometimes stops a search. */
 function isSlow(expression: RegExp, text: string, bound: number): boolean {
   return spentMs(expression, text) > bound && fastestMs(expression, text) > bound;
 }

@@ -2,5 +2,5 @@ import { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 
 const book = new SatributeBook('regtest');
 
-/** The definitions of this version, on regtest. */
+/** This version's definitions of satributes, on regtest. */
 export const regtestSatributes = (): SatributeBook => book;

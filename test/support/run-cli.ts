@@ -7,17 +7,17 @@ export interface CliResult {
   readonly stderr: string;
 }
 
-/** A running command line and its output so far. */
+/** A running command and its output so far. */
 export interface CliProcess {
   readonly child: ChildProcess;
   readonly ended: Promise<CliResult>;
-  /** Its stderr so far. */
+  /** The command's stderr so far. */
   stderr(this: void): string;
-  /** Settles with the match once stdout has it; rejects if the process ends earlier. */
+  /** Settles with the match once stdout has it. Rejects if the process ends earlier. */
   seen(this: void, pattern: RegExp): Promise<RegExpExecArray>;
 }
 
-/** The environment of our processes: no settings of the machine, except the cache of vitest.config.ts. */
+/** The environment of our processes. It has no settings of the machine, except the cache of vitest.config.ts. */
 export function machineEnvironment(): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',
@@ -27,8 +27,8 @@ export function machineEnvironment(): Record<string, string> {
 }
 
 /**
- * Starts `satscribe` with these arguments in its own process. It gets no settings of the machine; searches are open,
- * because most tests need that.
+ * Starts `satscribe` with these arguments in a separate process. The process gets no settings of the machine. Searches
+ * are open, because most tests need that.
  */
 export function startCli(words: readonly string[], env: Record<string, string> = {}): CliProcess {
   const child = spawn(process.execPath, ['src/main.ts', ...words], {

@@ -5,8 +5,8 @@ import { createLogger } from '#kernel/reports/logger.ts';
 import { parseCommandLine } from '#src/cli.ts';
 
 /**
- * Runs a command of `satscribe` in this process, and returns its output. Throws the command's errors: a process of its
- * own (`runCli`) shows how these are reported, and takes a second longer.
+ * Runs a command of `satscribe` in this process, and returns its output. Throws the command's errors. A separate
+ * process (`runCli`) shows how errors are reported, but takes a second longer.
  */
 export async function runCommand(words: readonly string[], env: Record<string, string>): Promise<string> {
   const line = parseCommandLine(words);

@@ -11,10 +11,10 @@ export interface Partner {
   readonly owner: number;
 }
 
-/** Sats of the base fee that a referral gets of each order. */
+/** How many sats of the base fee a referral gets for each order. */
 export const commission = 300;
 
-/** An order with a referral, which gets `commission` and the customer's addition. */
+/** An order with a referral. The referral gets `commission` and the customer's additional fee. */
 export const referredOrder = (text: string, referral: string, additional: number): WantedOrder => {
   const order = wantedOrder([text], { additionalFee: BigInt(additional) });
   return {
@@ -24,26 +24,26 @@ export const referredOrder = (text: string, referral: string, additional: number
   };
 };
 
-/** An order of a collection's item by its price, whose creator gets `price`. */
+/** An order that sells an item of a collection. The item's creator gets `price`. */
 const soldOrder = (text: string, address: string, price: number): WantedOrder => {
   const order = wantedOrder([text], { additionalFee: BigInt(price) });
   return { ...order, quote: { ...order.quote, creator: { address, price } } };
 };
 
-/** Partners of a world, who earn shares by deliveries. */
+/** Partners of a world, who earn shares when orders are delivered. */
 export class Partners {
   readonly #world: OrderWorld;
   readonly #firstOwner: number;
   #registered = 0;
   #ordered = 0;
 
-  /** @param firstOwner owner of the first partner; each further one has the next number */
+  /** @param firstOwner number of the first partner's owner; each further partner has the next number */
   constructor(world: OrderWorld, firstOwner: number) {
     this.#world = world;
     this.#firstOwner = firstOwner;
   }
 
-  /** A code with its own address, or with that of another one. */
+  /** Registers a code with its own address, or with the address of another code. */
   async register(
     owner = this.#firstOwner + this.#registered,
     code = `partner-${String(this.#registered).padStart(2, '0')}`,
@@ -54,12 +54,12 @@ export class Partners {
     return { code, owner };
   }
 
-  /** Delivers an order of the partner, who earns `commission` and the addition, and mines more blocks. */
+  /** Delivers an order of the partner, and mines more blocks. The partner earns `commission` and the additional fee. */
   async deliver({ code }: Partner, additional: number, deep: number): Promise<void> {
     await this.#deliver(referredOrder(`${code} ${this.#ordered++}`, code, additional), deep);
   }
 
-  /** Delivers an item to its buyer, so that its creator earns the price, and mines more blocks. */
+  /** Delivers an item to its buyer, and mines more blocks. The item's creator earns the price. */
   async sell(creator: string, price: number, deep: number): Promise<void> {
     await this.#deliver(soldOrder(`${creator} ${this.#ordered++}`, creator, price), deep);
   }
@@ -74,7 +74,7 @@ export class Partners {
     await world.indexed();
   }
 
-  /** Adds a coin as the operator, in a block. */
+  /** Adds a coin of the operator, which is in a block. */
   async fund(value: number): Promise<void> {
     const { chain, database, wallet } = this.#world;
     const { pool } = database;

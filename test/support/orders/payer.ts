@@ -34,7 +34,7 @@ export class Payer {
       .missing;
   }
 
-  /** Many outputs of one transaction. */
+  /** Pays with many outputs of one transaction. */
   async payParts(count: number, value: number): Promise<void> {
     const coin = await this.world.chain.coin();
     const parts = Array.from({ length: count }, () => ({ value, outputScript: this.order.script }));
@@ -47,16 +47,16 @@ export class Payer {
     return { coin, txid: payment.txid, hex: payment.hex };
   }
 
-  /** Replaces a payment by one with a higher fee; null: to its owner. */
+  /** Replaces a payment with one that has a higher fee. If `value` is `null`, the sats return to their owner. */
   async replace({ coin }: Unconfirmed, value: number | null, fee = 50_000): Promise<void> {
     const paid = value === null ? [] : [{ value, outputScript: this.order.script }];
     const change = { value: coin.value - (value ?? 0) - fee, to: coin.owner };
     await this.world.chain.broadcast(transaction([coin], [...paid, change]));
   }
 
-  /** Waits until the time to pay is over. */
+  /** Ends the time to pay. */
   async expire(): Promise<void> {
-    // the mempool has whole seconds: a payment in this one must count as later
+    // the mempool counts whole seconds, so the time ends a second ago: a payment in this second must count as later
     await this.world.database.pool.query(
       `UPDATE service.orders SET expires_at = now() - interval '1 second' WHERE id = $1`,
       [this.order.id],
@@ -72,7 +72,7 @@ export class Payer {
     return this.world.chain.mineMempool();
   }
 
-  /** Pays, confirms, and waits until the node has the reveal. */
+  /** Pays the order, mines the payment, and waits until the node has the reveal. */
   async revealed(): Promise<Unconfirmed> {
     const payment = await this.pay(this.amount);
     await this.mine();
@@ -81,7 +81,7 @@ export class Payer {
     return payment;
   }
 
-  /** Pays, and waits for the delivery. */
+  /** Pays the order, and waits for the delivery. */
   async delivered(): Promise<Unconfirmed> {
     const payment = await this.revealed();
     await this.mine();
@@ -89,13 +89,13 @@ export class Payer {
     return payment;
   }
 
-  /** Replaces the last blocks by as many empty ones and one more. */
+  /** Replaces the last blocks with one more empty block than were removed. */
   async reorganise(depth: number): Promise<void> {
     await this.world.chain.takeBack(depth);
     await this.world.chain.mineEmpty(depth + 1);
   }
 
-  /** Sends a payment without a block again, as its wallet does. */
+  /** Sends an unconfirmed payment again, like the customer's wallet does. */
   async sendAgain({ hex }: Unconfirmed): Promise<void> {
     await this.world.chain.rpc.call('sendrawtransaction', [hex]);
   }

@@ -5,7 +5,7 @@ import { allFreeCoins } from '#orders/funds/free-coins.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
-/** A reveal whose burn is stored. */
+/** SQL condition: the transaction is a reveal whose burn is stored. */
 const isBurned = `(t.kind = 'reveal' AND EXISTS (
     SELECT FROM service.wallet_transactions AS b
      WHERE b.order_id = t.order_id AND b.kind = 'burn' AND b.index = t.index AND b.superseded_at IS NULL))`;
@@ -15,8 +15,8 @@ const paidPlan = `CASE WHEN t.kind <> 'burn' THEN t.plan ELSE (
      WHERE r.order_id = t.order_id AND r.kind = 'reveal' AND r.index = t.index AND r.superseded_at IS NULL) END`;
 
 /**
- * Free coins by the plans of all orders and payouts, without the table of coins: the definition that the table
- * replaced, kept as an independent model. `<txid>:<vout>`, the largest first.
+ * Free coins computed from the plans of all orders and payouts, without the table of coins. The table replaced this
+ * definition, which stays as an independent model. Returns `<txid>:<vout>`, the largest first.
  */
 async function modelledFreeCoins(pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ txid: Buffer; vout: number }>(
@@ -66,7 +66,7 @@ async function modelledFreeCoins(pool: pg.Pool): Promise<string[]> {
   return rows.map(({ txid, vout }) => `${displayHash(txid)}:${vout}`);
 }
 
-/** The free coins of the table, set aside or not. */
+/** The free coins of the table, including those set aside. */
 async function listedFreeCoins(pool: pg.Pool): Promise<string[]> {
   const coins = await allFreeCoins(pool, async (all) => all.map(() => 'free'));
   const { rows } = await pool.query<{ txid: Buffer; vout: number }>(
@@ -75,7 +75,7 @@ async function listedFreeCoins(pool: pg.Pool): Promise<string[]> {
   return [...coins.map(outpointOf), ...rows.map(({ txid, vout }) => `${displayHash(txid)}:${vout}`)];
 }
 
-/** Waits until the table has the coins that follow from plans. */
+/** Waits until the table has the same coins as the model. */
 export async function expectSameFreeCoins(pool: pg.Pool): Promise<void> {
   let found: { readonly listed: string[]; readonly modelled: string[] } = { listed: [], modelled: [] };
   const isSame = async (): Promise<boolean> => {

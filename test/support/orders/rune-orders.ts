@@ -32,7 +32,7 @@ export interface ShownRune {
   readonly entry: { readonly spaced_rune: string; readonly mints: number; readonly premine: number };
 }
 
-/** Owners of addresses in orders of these tests. */
+/** Owners of the addresses in these tests' orders. */
 export const minterOwner = 860;
 export const refundOwner = 861;
 
@@ -47,7 +47,7 @@ const anyTerms: Terms = {
 
 /** Runes and orders of mints beside a real node. */
 export class RuneOrders extends ShownOrders<MintOrder> {
-  /** Etches a rune whose name ord gives: it needs no commitment. */
+  /** Etches a rune without a commitment, which is possible because its name is assigned by ord's rules. */
   async etch(terms: Partial<Terms>, more: Partial<Etching> = {}): Promise<ShownRune> {
     const { chain } = this.service;
     const etching = { ...plainEtching, ...more, terms: { ...anyTerms, ...terms } };
@@ -56,7 +56,7 @@ export class RuneOrders extends ShownOrders<MintOrder> {
     return this.service.eventually(() => this.rune(`${height}:1`));
   }
 
-  /** A stranger's mint. */
+  /** Makes a mint that belongs to no order. */
   mint(id: string, fee = 10_000): Promise<RegtestTransaction> {
     return this.#sends(runestoneScript({ mint: parseRuneId(id)! }), fee);
   }
@@ -67,14 +67,14 @@ export class RuneOrders extends ShownOrders<MintOrder> {
     return transaction([coin], [change, { value: 0, outputScript }]);
   }
 
-  /** Throws until it is in a block. */
+  /** Reads a rune. Throws until the etching is in a block. */
   async rune(name: string): Promise<ShownRune> {
     const rune = await this.shown<ShownRune>(`/rune/${name}`);
     if (rune === null) throw new Error(`/rune/${name}: 404`);
     return rune;
   }
 
-  /** Units of a rune that an owner has, as text; null: none. */
+  /** Units of a rune that an owner has, as text; `null` if there are none. */
   async unitsOf(owner: number, name: string): Promise<string | null> {
     const address = await this.shown<{
       runes_balances: readonly (readonly [string, string, string])[] | null;
@@ -97,7 +97,7 @@ export class RuneOrders extends ShownOrders<MintOrder> {
     return made;
   }
 
-  /** The reason with which an order is refused. Its price has the same one. */
+  /** The reason why an order is refused. Checks that its price is refused for the same reason. */
   async refusal(rune: string, numberOfMints: number): Promise<string> {
     const order = { rune, numberOfMints, receiveAddress: addressOf(minterOwner), fee: 2 };
     const answers = [
@@ -118,7 +118,7 @@ export class RuneOrders extends ShownOrders<MintOrder> {
     await this.service.chain.mineMempool();
   }
 
-  /** Waits until the mempool has all of these. */
+  /** Waits until the mempool has all of these transactions. */
   async sent(txids: readonly string[]): Promise<void> {
     await this.service.eventually(async () => {
       const there = new Set(await this.mempool());

@@ -6,7 +6,7 @@ import type { TestDatabase } from '#test/support/database.ts';
 
 /**
  * Copies all rows of schema `service` and its sequences into a database without rows, like `pg_dump --schema=service`
- * and a restore: test machines do not have these tools in the server's version.
+ * and a restore. Test machines do not have these tools in the server's version.
  */
 export async function copyServiceRows(source: TestDatabase, target: TestDatabase): Promise<void> {
   const [reader, writer] = [
@@ -14,7 +14,7 @@ export async function copyServiceRows(source: TestDatabase, target: TestDatabase
     await connectClient(target.superuserUrl),
   ];
   try {
-    // a restore creates constraints and triggers after the rows
+    // a real restore creates constraints and triggers only after the rows
     await writer.query(`SET session_replication_role = 'replica'`);
     await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const refuseAgain = await allowChanges(writer);

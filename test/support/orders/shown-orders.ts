@@ -9,7 +9,7 @@ export interface ShownOrder {
   readonly charge: { readonly address: string; readonly amount: number };
 }
 
-/** Orders of one type at a service beside a real node, as their customers read them. */
+/** Orders of one type, as customers read them, at a service with a real node. */
 export class ShownOrders<Shown extends ShownOrder> {
   readonly service: OrderService;
 
@@ -44,7 +44,7 @@ export class ShownOrders<Shown extends ShownOrder> {
     return this.service.bitcoind.rpc.call<string[]>('getrawmempool');
   }
 
-  /** The JSON of a path of the service; null: 404. */
+  /** Reads a path of the service and parses its JSON; `null` if the status is 404. */
   async shown<Of>(path: string): Promise<Of | null> {
     const answer = await fetch(new URL(path, this.service.origin), {
       headers: { accept: 'application/json' },
@@ -52,7 +52,7 @@ export class ShownOrders<Shown extends ShownOrder> {
     return answer.status === 404 ? null : ((await answer.json()) as Of);
   }
 
-  /** Differences that an audit finds once everything is settled: empty. */
+  /** Waits until an audit finds no differences, and returns the empty list. */
   differences(): Promise<unknown[]> {
     return this.service.eventually(async () => {
       const { differences: found } = await auditOrders({

@@ -6,10 +6,10 @@ import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { type Received, type Receiver, startReceiver } from '#test/support/webhooks/receiver.ts';
 
-/** How a miner answers: by the protocol, not at all, or with something else. */
+/** How a miner answers: it follows the protocol, does not answer, or sends something else. */
 export type MinerMood = 'accepts' | 'refuses' | 'silent' | 'broken';
 
-/** A transaction as the node decodes it, with the fields that a miner needs. */
+/** A transaction as the node decodes it. Only the fields that a miner needs. */
 interface Decoded {
   readonly txid: string;
   readonly weight: number;
@@ -31,22 +31,22 @@ export interface SeenPackage {
   readonly hexes: readonly string[];
   readonly commit: Decoded;
   readonly reveal: Decoded;
-  /** The node has the commit, in its mempool or in a block. */
+  /** Whether the node has the commit, in its mempool or in a block. */
   readonly isCommitKnown: boolean;
 }
 
-/** Owner of the coinbases of the miner. */
+/** Owner of the miner's coinbases. */
 const owner = 950;
 
 export const refusalOfMiner = 'too large for this pool';
 
-/** The client of the service for a miner at a URL. */
+/** The service's client for the miner at a URL. */
 export const testMiner = (url: string): Miner =>
   httpMiner(new OutgoingHttp({ own: [url] }), url, async () => 'regtest');
 
 /**
- * A miner with the protocol of docs/miner.md over HTTP. It decodes packages with a node, and mines them when a test
- * wants it: blocks of regtest may have transactions that its nodes do not relay.
+ * A miner that speaks the protocol of docs/miner.md over HTTP. It decodes packages with a node, and mines a package
+ * when a test calls it. Blocks of regtest may contain transactions that its nodes do not relay.
  */
 export class StandInMiner {
   offersMood: MinerMood = 'accepts';
@@ -78,7 +78,7 @@ export class StandInMiner {
     this.#rpc = rpc;
   }
 
-  /** Accepts everything again, and forgets what it received. Open requests end without an answer. */
+  /** Accepts everything again, and forgets what the miner received. Open requests end without a response. */
   reset(): void {
     for (const response of this.#silent) response.destroy();
     this.#silent.clear();
@@ -89,7 +89,8 @@ export class StandInMiner {
   }
 
   /**
-   * Mines the newest package: both transactions, or only the reveal if the commit is mined. Returns the block's hash.
+   * Mines the newest package. `both` mines the commit and the reveal, `reveal` only the reveal, for a mined commit.
+   * Returns the block's hash.
    */
   async mine(which: 'both' | 'reveal' = 'both'): Promise<string> {
     const found = this.packages.at(-1);

@@ -31,7 +31,7 @@ export interface Refusal {
   readonly error: readonly { readonly msg: string }[];
 }
 
-/** Steps of tests of orders on inventory sats. */
+/** Steps for tests of orders that use inventory sats. */
 export function stockOrders(roomOf: () => StockRoom) {
   const worldOf = () => roomOf().world;
   const stocks = async (count: number): Promise<Stocked[]> => {
@@ -79,7 +79,7 @@ export function stockOrders(roomOf: () => StockRoom) {
     }));
   }
 
-  /** Reads the sat and the place of each inscription, in the order of the files. */
+  /** Reads the sat and the location of each inscription, in the order of the files. */
   async function inscribedOn(id: string) {
     const { transactions } = (await worldOf().customerOrders.read(id))!;
     const reveals = transactions.filter(({ kind }) => kind === 'reveal');

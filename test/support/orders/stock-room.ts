@@ -27,18 +27,18 @@ export interface Stocked {
   readonly txid: string;
   readonly vout: number;
   readonly value: number;
-  /** The uncommon sat, and the number of sats of the output before it. */
+  /** The uncommon sat, and how many sats the output has before it. */
   readonly sat: number;
   readonly place: number;
   readonly script: Uint8Array;
-  /** Source of the output. */
+  /** The transaction that made the output. */
   readonly made: RegtestTransaction;
 }
 
-/** A proxy that does not name its clients. */
+/** Address of a proxy that does not name its clients. */
 export const proxyAddress = '203.0.113.7';
 
-/** The inventory of a world, and the app in which its sats are ordered. */
+/** The inventory of a world, and the app with which customers order its sats. */
 export class StockRoom {
   readonly world: OrderWorld;
   readonly app: App;
@@ -52,7 +52,7 @@ export class StockRoom {
     this.#close = close;
   }
 
-  /** A world with an index of sats and this many blocks, whose orders can use the inventory. */
+  /** Starts a world with an index of sats and this many blocks. Its orders can use the inventory. */
   static async start(blocks: number, options: BitcoindOptions = {}): Promise<StockRoom> {
     const world = await OrderWorld.start(options, blocks, {
       indexSats: true,
@@ -75,7 +75,7 @@ export class StockRoom {
         descriptor: undefined,
         addresses: () => addresses,
         fees: defaultBaseFees,
-        // tests do not wait
+        // no time for which results stay fresh, so tests need not wait
         freshMs: 0,
       });
     const given = testAccess(database.accessPool, { mode: 'open' });
@@ -87,7 +87,7 @@ export class StockRoom {
       trustedProxies: [proxyAddress],
       access: given.access,
     });
-    // like a command: it remembers nothing
+    // opens the inventory each time, like a command that remembers nothing
     return new StockRoom(
       world,
       app,
@@ -123,7 +123,7 @@ export class StockRoom {
     return this.#inventory().scan(testAsker());
   }
 
-  /** A coin whose first sat is the first of a block. */
+  /** A coin whose first sat is the first sat of a block. */
   async special(): Promise<{ coin: Coin; sat: number }> {
     const { chain, bitcoind } = this.world;
     const coin = await chain.coin();
@@ -131,7 +131,7 @@ export class StockRoom {
     return { coin, sat: ((await chain.height()) - output.confirmations + 1) * 5_000_000_000 };
   }
 
-  /** Puts a special sat into the inventory, with other sats of its output before and after it. */
+  /** Puts a special sat into the inventory. Its output has other sats before and after it. */
   async stock(place: number, value: number, addressIndex = 0): Promise<Stocked> {
     const { chain, wallet } = this.world;
     const { script } = wallet.inventoryAddress(addressIndex);
@@ -151,7 +151,7 @@ export class StockRoom {
   }
 
   async add({ txid, vout }: Pick<Stocked, 'txid' | 'vout'>): Promise<void> {
-    // the index proves its contents
+    // the index proves the contents of the output
     await this.world.eventually(async () => {
       await this.#inventory().add({ txid: parseTxid(txid)!, vout }, testAsker());
       return true;
@@ -173,7 +173,7 @@ export class StockRoom {
     return split.coin(1);
   }
 
-  /** Spends an output of the inventory, as its operator may at any moment. Returns the transaction in hex. */
+  /** Spends an output of the inventory, like its operator may at any moment. Returns the transaction in hex. */
   spend({ txid, vout, value, script }: Stocked, to: Uint8Array, fee = 1_000): Promise<string> {
     return this.world.signElsewhere({
       version: 2,

@@ -7,7 +7,7 @@ import { newSeedWords, readSeedFile, writeSeedFile } from '#wallet/seed-file.ts'
 import { putWallet } from '#wallet/wallet.store.ts';
 import type { WalletIdentity } from '#wallet/wallet-identity.ts';
 
-/** A wallet with new words: its seed file, and its row. */
+/** Makes a wallet with new seed words: its seed file, and its row. */
 export async function makeTestWallet(pool: pg.Pool, seedFile: string): Promise<WalletIdentity> {
   await writeSeedFile(seedFile, newSeedWords());
   const { key, fingerprint } = accountOf(await readSeedFile(seedFile), 'regtest');

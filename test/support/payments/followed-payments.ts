@@ -10,8 +10,8 @@ import { expectSeen } from './seen-payments.ts';
 
 const processFile = new URL('./payments-process.ts', import.meta.url).pathname;
 /**
- * Time for the starts of a node and of our process on a busy machine, and for the delay before a payment counts as
- * gone.
+ * How long a check may take, in ms. On a busy machine this covers the starts of a node and of our process, and the
+ * delay before a payment counts as gone.
  */
 const settledMaxMs = 60_000;
 
@@ -44,7 +44,7 @@ export class FollowedPayments {
     return new FollowedPayments(bitcoind, chain, await createTestDatabase());
   }
 
-  /** Starts the process, with a failpoint at which it kills itself: `NAME:N`. */
+  /** Starts the process. `failpoint` (`NAME:N`) is where it kills itself. */
   follow(failpoint = ''): void {
     this.#child = this.#start(failpoint);
   }
@@ -54,7 +54,7 @@ export class FollowedPayments {
     this.#second = this.#start('');
   }
 
-  /** Kills the process; the standby process takes its place. */
+  /** Kills the process. The standby process then follows payments. */
   async killFirst(): Promise<void> {
     await this.kill();
     this.#child = this.#second;
@@ -111,12 +111,12 @@ export class FollowedPayments {
     );
   }
 
-  /** Settles when the tables equal a scan of the node; throws the last difference. */
+  /** Settles when the tables equal a scan of the node. Throws the last difference after a time. */
   seen(): ReturnType<typeof expectSeen> {
     return this.eventually(() => expectSeen(this.database.pool, this.bitcoind.rpc, this.#blocks));
   }
 
-  /** Repeats until the answer is right; throws the last difference. */
+  /** Repeats a check until it passes. Throws the last difference after a time. */
   eventually<Result>(check: () => Promise<Result>): Promise<Exclude<Result, false>> {
     return waitUntil(check, { limitMs: settledMaxMs, everyMs: 100 });
   }

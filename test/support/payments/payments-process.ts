@@ -1,5 +1,5 @@
-// Follows payments until killed, with its log on stdout: payments-process.ts DATABASE_URL RPC_URL COOKIE_FILE
-// [FAILPOINT:N]
+// Follows payments until it is killed, and writes its log to stdout. Usage: payments-process.ts DATABASE_URL RPC_URL
+// COOKIE_FILE [FAILPOINT:N]
 import { pino } from 'pino';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import { genesisHeight } from '#kernel/primitives/height.ts';

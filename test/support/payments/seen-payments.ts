@@ -4,7 +4,7 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { RpcTransaction } from '#test/support/node/rpc-transaction.ts';
 
-/** Chain and mempool of a node, read by calls that the product does not use. */
+/** Chain and mempool of a node, read with calls that the product does not use. */
 export interface ScannedNode {
   readonly tip: string;
   readonly transactions: readonly {
@@ -14,7 +14,7 @@ export interface ScannedNode {
   }[];
 }
 
-/** All blocks and the whole mempool of a node, at one moment. */
+/** Reads all blocks and the complete mempool of a node, at one moment. */
 export async function scanNode(rpc: NodeRpc, known: Map<string, RpcTransaction[]>): Promise<ScannedNode> {
   for (;;) {
     const tip = await rpc.call<string>('getbestblockhash');
@@ -103,7 +103,10 @@ export async function expectSeen(
   };
 }
 
-/** Checks that a gone payment is nowhere, and that it names the transaction that spent its inputs, if there is one. */
+/**
+ * Checks that a gone payment is neither in the chain nor in the mempool. It must name the transaction that spent its
+ * inputs, if there is one.
+ */
 async function expectReplaced(
   pool: pg.Pool,
   gone: readonly SeenRow[],
@@ -118,7 +121,7 @@ async function expectReplaced(
       [txid],
     );
     expect(rows).toHaveLength(1);
-    // a coinbase spends nothing
+    // a coinbase spends no outputs
     const outpoints = rows[0]?.outpoints ?? Buffer.alloc(0);
     for (let at = 0; at < outpoints.length; at += 36) {
       const outpoint = `${displayHash(outpoints.subarray(at, at + 32))}:${outpoints.readUInt32LE(at + 32)}`;

@@ -1,14 +1,17 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Random } from '#test/builders/random.ts';
 
-/** Most bytes that a connection sends before it is cut: a session and some batches. */
+/**
+ * Maximum number of bytes that a client sends before its connection is cut. They are enough for a session and some
+ * batches.
+ */
 const requestBytesMax = 60_000;
-/** Answers are short. */
+/** Maximum number of bytes that the server sends before the connection is cut. Responses are short. */
 const answerBytesMax = 8_000;
 
 /**
- * A port in front of a server that cuts connections after random numbers of bytes in one direction: a message or rows
- * are half sent, or an answer is lost.
+ * A proxy in front of a server. It cuts connections after random numbers of bytes in one direction, so that messages or
+ * rows are sent in part, or a response is lost.
  */
 export class CuttingProxy {
   cuts = 0;
@@ -66,7 +69,7 @@ export class CuttingProxy {
       }
       this.cuts++;
       from.destroy();
-      // bytes that were sent arrive before the end
+      // the bytes before the cut still arrive
       to.end(bytes.subarray(0, Math.max(0, left)));
     });
     from.on('end', () => to.end());

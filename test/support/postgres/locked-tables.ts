@@ -1,8 +1,8 @@
 import { createPool } from '#kernel/pg/pool.ts';
 
 /**
- * Keeps all others from reading these tables while `work` runs, or until it calls `unlock`. The lock ends with the work
- * even if the work fails: otherwise every later statement of the file would wait for it.
+ * Keeps everyone else from reading these tables while `work` runs, or until it calls `unlock`. The lock also ends if
+ * the work fails, because otherwise every later statement of the file would wait for the lock.
  *
  * @param tables separated by commas
  */

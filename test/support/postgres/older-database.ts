@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import { connectClient } from '#kernel/pg/pool.ts';
 
-/** Runs the oldest migrations of schema `service`, this number of them, in an empty database. */
+/** Runs the oldest `count` migrations of schema `service` in an empty database. */
 export async function migrateServiceTo(url: string, count: number): Promise<void> {
   const client = await connectClient(url);
   try {

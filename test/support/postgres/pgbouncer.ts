@@ -8,14 +8,14 @@ import { isExecutable, orSayWhy } from '#test/support/find-program.ts';
 import { freePort } from '#test/support/free-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
-/** Debian has it where only administrators look for programs. */
+/** Folder of pgbouncer on Debian. The paths of ordinary accounts do not contain it. */
 const administratorFolder = '/usr/sbin';
-/** Number of an account that Debian has: it refuses to run as root. */
+/** Number of an account that Debian has. pgbouncer refuses to run as root. */
 const ordinaryAccount = 65_534;
 
 /**
- * The program for a suite: the one that PGBOUNCER names, or one of the machine. Null if there is none, which is said in
- * one line, and is a failure with CI=true.
+ * Returns the program for a suite: the one that PGBOUNCER names, or one of the machine; `null` if there is none. Then
+ * one line says so, and with CI=true it is a failure.
  */
 export function pgbouncerForTests(): string | null {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), administratorFolder];
@@ -28,12 +28,14 @@ export function pgbouncerForTests(): string | null {
 }
 
 export interface Pgbouncer {
-  /** An address of the server, through the pooler. */
+  /** Converts an address of the server into the same address through the pooler. */
   through(this: void, url: string): string;
   stop(this: void): Promise<void>;
 }
 
-/** Starts a pooler with its defaults, except the mode, before a server for the accounts of some addresses. */
+/**
+ * Starts a pooler in front of a server, with its defaults except the mode. The accounts of these addresses may use it.
+ */
 export async function startPgbouncer(
   program: string,
   mode: 'session' | 'transaction' | 'statement',
@@ -69,7 +71,7 @@ unix_socket_dir =
     },
     stop: async () => {
       const ended = once(child, 'exit');
-      // killed at once: otherwise it would wait for its clients
+      // SIGQUIT kills the pooler at once; otherwise it would wait for its clients
       child.kill('SIGQUIT');
       await ended;
       await rm(folder, { recursive: true, force: true });

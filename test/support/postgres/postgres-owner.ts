@@ -1,4 +1,4 @@
-/** Owns the embedded Postgres of the folder in the first argument, prints its URL and waits to be killed. */
+/** Owns the embedded Postgres of a folder (first argument), prints its URL and waits until it is killed. */
 import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 
 const { url } = await startEmbeddedPostgres({ dataDir: process.argv[2]!, durable: true });

@@ -12,7 +12,7 @@ const openssl = (parameters: readonly string[]): Promise<unknown> =>
 /** PEM files in a folder. */
 export interface Certificates {
   readonly folder: string;
-  /** The authority that signed the others. */
+  /** Path of the authority that signed the other certificates. */
   readonly authority: string;
   path(this: void, name: string): string;
   /** Signs a certificate for a server, by name or address. */
@@ -20,7 +20,7 @@ export interface Certificates {
   remove(this: void): Promise<void>;
 }
 
-/** An authority, made by openssl. */
+/** Makes an authority with openssl. */
 export async function makeCertificates(): Promise<Certificates> {
   const folder = await mkdtemp(join(tmpdir(), 'certificates-'));
   const path = (name: string): string => join(folder, name);
@@ -54,7 +54,7 @@ export async function makeCertificates(): Promise<Certificates> {
 }
 
 export interface TlsFront {
-  /** Address of the server through it, with these parameters. */
+  /** Address of the server through the TLS front, with these parameters. */
   url(this: void, parameters?: string): string;
   close(this: void): Promise<void>;
 }
@@ -68,13 +68,13 @@ export interface TlsFrontOptions {
   readonly demandsTls?: boolean;
 }
 
-/** Protocol 3.0, "SSLRequest": its length and its code. */
+/** The message SSLRequest of protocol 3.0: its length and its code. */
 const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 
-/** First byte of a connection that begins with TLS (RFC 8446, 5.1). */
+/** First byte of a connection that starts with TLS (RFC 8446, 5.1). */
 const handshakeRecord = 0x16;
 
-/** A port before a Postgres that speaks TLS, as a server with `ssl = on` does. */
+/** Opens a port in front of a Postgres. It speaks TLS like a server with `ssl = on`. */
 export async function openTlsFront(target: string, options: TlsFrontOptions): Promise<TlsFront> {
   const { hostname, port } = new URL(target);
   const [cert, key] = await Promise.all([readFile(options.certificate), readFile(options.key)]);
@@ -97,7 +97,7 @@ export async function openTlsFront(target: string, options: TlsFrontOptions): Pr
     client.once('data', (first) => {
       const isDirect = first[0] === handshakeRecord;
       if (isDirect || first.equals(sslRequest)) {
-        // TLS reads what is buffered
+        // the TLS socket reads the bytes that are buffered
         client.pause();
         if (isDirect) client.unshift(first);
         else client.write('S');

@@ -16,7 +16,7 @@ import { psbtApp } from './psbt-app.ts';
 import { withoutRateWarning } from './rate-warnings.ts';
 import { type SigningLibrary, signingLibraries } from './sign-psbt.ts';
 
-/** An answer of a builder of burns. */
+/** A response of a builder of burns. */
 export interface BurnAnswer {
   readonly psbtBase64: string;
   readonly psbtHex: string;
@@ -28,18 +28,18 @@ export interface BurnAnswer {
   readonly outputs: readonly { readonly value: number; readonly purpose: string }[];
   readonly warnings: readonly string[];
   readonly unproven: readonly string[];
-  /** The words of a refusal. */
+  /** The message of a refusal. */
   readonly message?: string;
 }
 
-/** A customer with both addresses, and the library that signs for them. */
+/** A customer's two addresses, and the library that signs for them. */
 export interface BurningCustomer {
   readonly payment: CustomerAddress;
   readonly ordinals: CustomerAddress;
   readonly library: SigningLibrary;
 }
 
-/** An output with inscriptions, in the order of its sats. */
+/** An output with inscriptions. Ids are in the order of their sats. */
 export interface InscribedOutput {
   readonly coin: Coin;
   /** `<txid>:<vout>` */
@@ -47,7 +47,7 @@ export interface InscribedOutput {
   readonly ids: readonly string[];
 }
 
-/** For each type of payment address, a customer of each library. */
+/** A customer for each library and each type of payment address. */
 export const burningCustomers: readonly BurningCustomer[] = paymentTypes.flatMap((type, index) =>
   signingLibraries.map((library, place) => {
     const owner = 200 + 10 * index + 2 * place;
@@ -55,7 +55,7 @@ export const burningCustomers: readonly BurningCustomer[] = paymentTypes.flatMap
   }),
 );
 
-/** The customer of all other cases. */
+/** The customer of all cases that need only one. */
 export const singleCustomer: BurningCustomer = {
   payment: customerAddress(310, 'p2wpkh'),
   ordinals: customerAddress(311),
@@ -64,7 +64,7 @@ export const singleCustomer: BurningCustomer = {
 
 const stranger = 300;
 const transfer = '{"p":"brc-20","op":"transfer","tick":"ordi","amt":"1"}';
-/** Sats before the inscribed one of each customer, in outputs of 9,000 sats more than that. */
+/** How many sats each customer's output has before the inscribed sat. The output has 9,000 sats more than these. */
 const offsets = [0, 100, 4_000, 329, 330, 9_999, 5_000, 1] as const;
 
 const outputOf = (coin: Coin, ...ids: readonly string[]): InscribedOutput => ({
@@ -73,13 +73,13 @@ const outputOf = (coin: Coin, ...ids: readonly string[]): InscribedOutput => ({
   ids,
 });
 
-/** A chain with inscriptions to burn, its index with sats, and the builders. */
+/** A chain with inscriptions to burn, its index including sats, and the builders. */
 export class BurnWorld {
   readonly indexed: IndexedNode;
   readonly app: App;
-  /** For each customer an output of 1,000 sats that begins with a transfer. */
+  /** One output of 1,000 sats for each customer. The output begins with a BRC-20 transfer. */
   readonly transfers: readonly InscribedOutput[];
-  /** For each customer an output with an inscription after some of its sats. */
+  /** One output for each customer, with an inscription after some of its sats. */
   readonly inscribed: readonly InscribedOutput[];
   readonly cases: Awaited<ReturnType<typeof addCases>>['outputs'];
 
@@ -157,21 +157,24 @@ export class BurnWorld {
     return { status: answer.statusCode, body: answer.json<BurnAnswer>() };
   }
 
-  /** A PSBT, or an error with the answer that came instead. */
+  /** Returns a PSBT. Throws an error with the response if the response is not a PSBT. */
   async built(url: string, payload: object): Promise<BurnAnswer> {
     const { status, body } = await this.ask(url, payload);
     if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
     return withoutRateWarning(body);
   }
 
-  /** Signs a PSBT by its indices, and sends it like a wallet; its transaction. */
+  /**
+   * Signs the inputs of a PSBT that the response names, and sends the transaction like a wallet. Returns the
+   * transaction.
+   */
   async send({ payment, ordinals, library }: BurningCustomer, made: BurnAnswer): Promise<Transaction> {
     const signed = library.sign(made.psbtBase64, [
       { by: ordinals, indices: made.ordinalInputIndices ?? made.runeInputs?.indices ?? [] },
       { by: payment, indices: made.paymentInputIndices ?? made.paymentInputs?.indices ?? [] },
     ]);
     const hex = library.finalize(signed);
-    // the default policy, except for sats that are burned on purpose
+    // the node's default limits, except that sats may be burned on purpose
     await this.indexed.bitcoind.rpc.call<TxidHex>('sendrawtransaction', [hex, '0.10', '0.001']);
     return Transaction.fromRaw(Buffer.from(hex, 'hex'), { allowUnknownOutputs: true });
   }
@@ -181,7 +184,7 @@ export class BurnWorld {
     await this.indexed.atTip();
   }
 
-  /** Charms and place of an inscription, by the index. */
+  /** Charms and satpoint of an inscription, from the index. */
   async placeOf(id: string): Promise<{ readonly charms: readonly string[]; readonly satpoint: string }> {
     const answer = await this.app.inject({
       url: `/inscription/${id}`,
@@ -196,14 +199,14 @@ export class BurnWorld {
   }
 }
 
-/** Outputs of a coinbase without its first sat, which is special. */
+/** Makes outputs from a coinbase. They do not have the coinbase's first sat, which is special. */
 async function commonCoins(chain: RegtestChain, outputs: readonly NewOutput[]): Promise<RegtestTransaction> {
   const coin = await chain.coin();
   const spent = outputs.reduce((sum, { value }) => sum + value, 60_000);
   return transaction([coin], [{ value: 10_000 }, ...outputs, { value: coin.value - spent }]);
 }
 
-/** A transfer of BRC-20 at the beginning of an output of each owner, in one reveal. */
+/** Inscribes a BRC-20 transfer at the start of an output of each owner, with one reveal. */
 function inscribeAll(chain: RegtestChain, from: Coin, value: number, owners: readonly number[]) {
   const contents = owners.map((_, index) => ({
     contentType: 'text/plain',
@@ -244,14 +247,14 @@ async function addCases(chain: RegtestChain, from: Coin, filler: Coin) {
   return {
     transactions: [...transactions, runic, runicLater, both, plain, spent, gone, kept],
     outputs: {
-      /** Holds runes; its inscription begins it, and was moved. */
+      /** The output has runes and begins with an inscription that was moved. */
       runic: outputOf(runic.coin(0), reveal.id(0)),
-      /** The same with the inscription after 100 sats. */
+      /** An output with runes and an inscription after 100 sats. */
       runicLater: outputOf(runicLater.coin(1), reveal.id(1)),
       both: outputOf(both.coin(0), reveal.id(2), reveal.id(3)),
       plain: outputOf(plain.coin(0), reveal.id(4)),
       spent: outputOf(spent.coin(0), reveal.id(5)),
-      /** The output that a burn has spent. */
+      /** An output that a burn has spent. */
       gone: outputOf(reveal.coin(6), reveal.id(6)),
       kept: outputOf(kept.coin(0), reveal.id(7)),
       /** An output of someone else. */

@@ -7,8 +7,8 @@ import type { IndexedNode } from '#test/support/utxos/indexed-node.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
 
 /**
- * Definitions for chains of a few hundred blocks, whose sats are all vintage: here only those of the genesis block are,
- * and there are no palindromes.
+ * Definitions for chains of a few hundred blocks. Usually all sats of such a chain are vintage; here only those of the
+ * genesis block are. There are no palindromes.
  */
 export const shortChainSatributes = (): SatributeBook => shortChainBook;
 

@@ -15,18 +15,18 @@ export const paymentTypes = [
 ] as const satisfies readonly AddressType[];
 export type PaymentType = (typeof paymentTypes)[number];
 
-/** An address of a customer on regtest, in the form of wallets. */
+/** An address of a customer on regtest, with the data that wallets have. */
 export interface CustomerAddress {
   readonly owner: number;
   readonly type: PaymentType;
   readonly address: string;
   readonly script: Uint8Array;
-  /** In hex: 32 bytes of P2TR, else 33. */
+  /** In hex: 32 bytes for P2TR, 33 bytes for other types. */
   readonly publicKey: string;
   readonly privateKey: Uint8Array;
 }
 
-/** An owner's address of a type (test/builders/regtest). */
+/** Makes an owner's address of this type (test/builders/regtest). */
 export function customerAddress(owner: number, type: PaymentType = 'p2tr'): CustomerAddress {
   const { script } = typedAddress(owner, type);
   const key = privateKey(owner);

@@ -6,7 +6,7 @@ import type { IndexedNode } from '#test/support/utxos/indexed-node.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
 import { shortChainSatributes } from './coin-parts.ts';
 
-/** The builders of PSBTs over an indexed chain, and the pages of their results. */
+/** An app with the builders of PSBTs over an indexed chain, and with the pages of their results. */
 export function psbtApp(
   {
     database,

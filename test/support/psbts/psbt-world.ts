@@ -19,7 +19,7 @@ import { type CustomerAddress, signerBody } from './customer-address.ts';
 import { withoutRateWarning } from './rate-warnings.ts';
 import type { SignedInputs, SigningLibrary } from './sign-psbt.ts';
 
-/** An answer of a builder. */
+/** A response of a builder. */
 export interface PsbtAnswer {
   readonly psbtBase64: string;
   readonly psbtHex: string;
@@ -37,14 +37,14 @@ export interface PsbtAnswer {
   readonly unproven: readonly string[];
 }
 
-/** A refusal of a builder, in the form of the interface. */
+/** A builder's refusal, as the API returns it. */
 export interface PsbtRefused {
   readonly success: false;
   readonly status: number;
   readonly message: string;
 }
 
-/** An output with the first sat of a block in it. */
+/** An output that contains the first sat of a block. */
 export interface SpecialOutput {
   readonly coin: Coin;
   readonly name: string;
@@ -59,14 +59,14 @@ export interface Customer {
 }
 
 const subsidy = 5_000_000_000;
-/** Blocks whose sats are all special: Block 9, and Block 78. */
+/** Heights of blocks whose sats are all special: Block 9 and Block 78. */
 const namedBlocks: ReadonlySet<number> = new Set([9, 78]);
 
-/** A node with orders that are followed, and the app with its builders, with indexes of addresses, runes and sats. */
+/** A node, its orders, and the app with its builders. There are indexes of addresses, runes and sats. */
 export class PsbtWorld {
   readonly world: OrderWorld;
   readonly app: App;
-  /** Transactions of the next block. */
+  /** Transactions for the next block. */
   readonly #made: RegtestTransaction[] = [];
 
   private constructor(world: OrderWorld, app: App) {
@@ -105,14 +105,14 @@ export class PsbtWorld {
     return { status: answer.statusCode, body: answer.json() };
   }
 
-  /** A PSBT, or an error with the answer that came instead. */
+  /** Returns a PSBT. Throws an error with the response if the response is not a PSBT. */
   async built(url: string, { payment, ordinals }: Customer, body: object): Promise<PsbtAnswer> {
     const answer = await this.post(url, { ...signerBody(payment, ordinals), ...body });
     if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
     return withoutRateWarning(answer.body);
   }
 
-  /** Signs a PSBT with both addresses of a customer. The transaction in hex. */
+  /** Signs a PSBT with both addresses of a customer. Returns the transaction in hex. */
   signed(
     {
       psbtBase64,
@@ -134,7 +134,7 @@ export class PsbtWorld {
     return this.world.bitcoind.rpc.call<string>('sendrawtransaction', [hex]);
   }
 
-  /** Coins with an address in the next block, without special sats. */
+  /** Makes coins of an address for the next block, without special sats. */
   async fund({ owner, type }: CustomerAddress, values: readonly number[]): Promise<Coin[]> {
     const coin = await this.#commonCoin();
     const paid = values.map((value): NewOutput => ({ value, to: owner, type }));
@@ -144,10 +144,10 @@ export class PsbtWorld {
     return values.map((_, place) => made.coin(place + 1));
   }
 
-  /** An output with the first sat of a block after `place` others, in the next block. */
+  /** Makes an output for the next block that has the first sat of a block after `place` other sats. */
   async special({ owner, type }: CustomerAddress, value: number, place = 0): Promise<SpecialOutput> {
     const coinbase = await this.world.chain.coin();
-    // the last sat of a coinbase is special too: here it is fee
+    // the last sat of a coinbase is special too, so it becomes part of the fee
     const moved = transaction([coinbase], [{ value: coinbase.value - 20_000 }]);
     this.#made.push(moved);
     const common = moved.coin(0);
@@ -162,7 +162,7 @@ export class PsbtWorld {
     return { coin: made.coin(1), name: `${made.txid}:1`, sat: first };
   }
 
-  /** An inscription, and an output with runes, of an address, in the next block. */
+  /** Makes an inscription and an output with runes for an address, in the next block. */
   async kept(address: CustomerAddress, value: number): Promise<Coin[]> {
     const to = { value, to: address.owner, type: address.type };
     const inscription = await this.world.chain.inscribe(
@@ -178,7 +178,7 @@ export class PsbtWorld {
     return [inscription.reveal.coin(0), runic.coin(0)];
   }
 
-  /** An inscription of an address, in the next block. */
+  /** Makes an inscription for an address, in the next block. */
   async inscribed(address: CustomerAddress, body: string, value = 10_000) {
     const to = { value, to: address.owner, type: address.type };
     const made = await this.world.chain.inscribe({ contentType: 'text/plain', body }, { payments: [to] });
@@ -186,7 +186,7 @@ export class PsbtWorld {
     return { id: made.reveal.id(), coin: made.reveal.coin(0) };
   }
 
-  /** Settles once an order knows this many sats in blocks. */
+  /** Settles once an order knows this many sats that are in blocks. */
   async paid(id: string, sats: number): Promise<void> {
     await this.world.eventually(async () => {
       const found = await this.world.customerOrders.read(id);
@@ -201,12 +201,12 @@ export class PsbtWorld {
     await this.world.indexed();
   }
 
-  /** Transactions of the next block, in hex. They stay in it. */
+  /** The transactions for the next block, in hex. They are not removed. */
   unmined(): string[] {
     return this.#made.map(({ hex }) => hex);
   }
 
-  /** Whether an output is unspent, for the mempool too. */
+  /** Whether an output is unspent in the chain and in the mempool. */
   async isUnspent({ txid, vout }: Pick<Coin, 'txid' | 'vout'>): Promise<boolean> {
     return (await this.world.bitcoind.rpc.call<object | null>('gettxout', [txid, vout, true])) !== null;
   }
@@ -216,7 +216,10 @@ export class PsbtWorld {
     return namedBlocks.has(await this.#heightOf(coin)) ? this.#commonCoin() : coin;
   }
 
-  /** The first sat of a coinbase, which is the first of its block: ord halves later than regtest does. */
+  /**
+   * The number of a coinbase's first sat, which is the first sat of its block. ord's subsidy halves later than
+   * regtest's, so all blocks here have the same subsidy.
+   */
   async #firstSat(coin: Coin): Promise<number> {
     return (await this.#heightOf(coin)) * subsidy;
   }

@@ -4,18 +4,18 @@ import { taprootTweakPrivKey } from '@scure/btc-signer/utils.js';
 import { initEccLib, Psbt } from 'bitcoinjs-lib';
 import type { CustomerAddress } from './customer-address.ts';
 
-/** Inputs that an address signs. */
+/** Indices of the inputs that an address signs. */
 export interface SignedInputs {
   readonly by: CustomerAddress;
   readonly indices: readonly number[];
 }
 
-/** One of two independent implementations of PSBTs. Signed PSBTs are in base64, transactions in hex. */
+/** One of two independent implementations of PSBTs. PSBTs are in base64, transactions in hex. */
 export interface SigningLibrary {
   readonly name: string;
-  /** Signs inputs. Finalizes nothing. */
+  /** Signs inputs, and does not finalize any. */
   readonly sign: (psbt: string, inputs: readonly SignedInputs[]) => string;
-  /** The transaction of a PSBT whose inputs are all signed. */
+  /** Returns the transaction of a PSBT whose inputs are all signed. */
   readonly finalize: (psbt: string) => string;
 }
 
@@ -36,7 +36,7 @@ const scure: SigningLibrary = {
 
 const none = new Uint8Array(0);
 
-/** A key in the form of bitcoinjs-lib. P2TR inputs are signed with the tweaked one. */
+/** A key as bitcoinjs-lib expects it. For P2TR inputs it is the tweaked key. */
 export function bitcoinjsSigner({ privateKey, type }: CustomerAddress) {
   const secret = type === 'p2tr' ? taprootTweakPrivKey(privateKey, none) : privateKey;
   return {
@@ -57,7 +57,7 @@ const bitcoinjs: SigningLibrary = {
   finalize: (psbt) => Psbt.fromBase64(psbt).finalizeAllInputs().extractTransaction(true).toHex(),
 };
 
-// bitcoinjs-lib has no arithmetic of the curve
+// bitcoinjs-lib contains no arithmetic for the curve
 initEccLib({
   isXOnlyPoint: (key) => isPoint(Uint8Array.of(2, ...key)),
   xOnlyPointAddTweak: (key, tweak) => {

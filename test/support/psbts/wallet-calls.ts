@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PaymentType } from './customer-address.ts';
 
-/** One way in which pages ask a wallet for signatures (test/fixtures/wallets/ORIGIN.md). */
+/** A method with which pages request signatures from a wallet (test/fixtures/wallets/ORIGIN.md). */
 export interface WalletCall {
   readonly wallet: 'Xverse' | 'UniSat' | 'Leather' | 'OKX';
   readonly call: string;
@@ -17,13 +17,13 @@ export const walletCalls = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../fixtures/wallets/calls.json'), 'utf8'),
 ) as readonly WalletCall[];
 
-/** Fields of a request to a builder and of its answer, by their names. */
+/** Fields of a request to a builder and of its response, by name. */
 export type CallValues = Readonly<Record<string, unknown>>;
 
 const placeholder = /^<([A-Za-z0-9]+)>$/u;
 const repetition = /^<each ([A-Za-z0-9]+)>$/u;
 
-/** The arguments of a call with their values. */
+/** Fills the arguments of a call with their values. */
 export function argumentsOf({ arguments: given }: WalletCall, values: CallValues): readonly unknown[] {
   return given.map((each) => filled(each, values));
 }
@@ -44,7 +44,7 @@ function valueIn(text: string, values: CallValues): unknown {
   return values[name];
 }
 
-/** Null: not an object that is repeated. */
+/** Repeats an object for each index; `null` if `item` is not an object to repeat. */
 function repeated(item: unknown, values: CallValues): unknown[] | null {
   const [entry] = typeof item === 'object' && item !== null ? Object.entries(item) : [];
   const [, name] = repetition.exec(entry?.[0] ?? '') ?? [];
@@ -52,7 +52,7 @@ function repeated(item: unknown, values: CallValues): unknown[] | null {
   return (values[name] as readonly number[]).map((index) => filled(entry[1], { ...values, index }));
 }
 
-/** The PSBT in the result of a wallet. */
+/** Reads the PSBT from the result of a wallet. */
 export function signedPsbtIn({ returns }: WalletCall, returned: unknown): string {
   if (returns === 'hex') return returned as string;
   const [name = ''] = Object.keys(returns);

@@ -5,19 +5,19 @@ import type { CustomerAddress } from './customer-address.ts';
 import { bitcoinjsSigner } from './sign-psbt.ts';
 import type { WalletCall } from './wallet-calls.ts';
 
-/** The addresses of an account. Pages know one for each purpose. */
+/** The addresses of an account. Pages see one address for each purpose. */
 export interface WalletAccount {
   readonly payment: CustomerAddress;
   readonly ordinals: CustomerAddress;
 }
 
-/** A refusal of a wallet, in its own words. */
+/** A wallet's refusal, with the wallet's own message. */
 export class WalletRefusal extends Error {}
 
-/** Sends a signed transaction in hex; returns its txid. */
+/** Sends a signed transaction in hex. Returns its txid. */
 export type Broadcast = (hex: string) => Promise<string>;
 
-/** Calls the model of a wallet: it refuses and returns the same as the wallet. */
+/** Calls the model of a wallet, which refuses and returns the same as the real wallet. */
 export function callWallet(
   { wallet, call }: Pick<WalletCall, 'wallet' | 'call'>,
   account: WalletAccount,
@@ -53,7 +53,7 @@ interface XverseTransaction {
 }
 
 /**
- * Signs by address, payments first, and finalizes only transactions that it sends. Inputs of other addresses stay
+ * Signs by address, payments first. Finalizes only transactions that it also sends. Inputs of other addresses stay
  * unchanged.
  */
 async function xversePsbt(
@@ -70,7 +70,7 @@ async function xversePsbt(
     for (const index of signInputs[own.address] ?? [])
       refusing(() => {
         const { sighashType } = psbt.getInput(index);
-        // any type that the PSBT asks for is allowed
+        // the wallet allows any type that the PSBT requests
         psbt.signIdx(own.privateKey, index, sighashType === undefined ? undefined : [sighashType]);
       });
   if (!isSent) return { psbt: base64(psbt) };
@@ -106,7 +106,8 @@ interface LeatherParams {
 }
 
 /**
- * Tries its native segwit key, then its taproot key, for each input. Inputs that neither key signs are not reported.
+ * Tries the wallet's native segwit key, then its taproot key, for each input. Does not report inputs that neither key
+ * signs.
  */
 async function leather(
   { payment, ordinals }: WalletAccount,
@@ -122,7 +123,7 @@ async function leather(
         psbt.signIdx(key.privateKey, index, [0, 1, 2, 3, 0x81, 0x82, 0x83]);
         break;
       } catch {
-        // the next key
+        // tries the next key
       }
     }
   const signed = Buffer.from(psbt.toPSBT()).toString('hex');
@@ -145,11 +146,11 @@ interface InjectedOptions {
 const isHex = (text: string): boolean => /^[0-9a-fA-F]+$/u.test(text);
 const readPsbt = (text: string): Psbt =>
   refusing(() => (isHex(text) ? Psbt.fromHex(text) : Psbt.fromBase64(text)), 'invalid psbt');
-/** The key in the form that the account shows: always 33 bytes. */
+/** The key as the account shows it, always with 33 bytes. */
 const accountKey = (own: CustomerAddress): string =>
   Buffer.from(bitcoinjsSigner({ ...own, type: 'p2wpkh' }).publicKey).toString('hex');
 
-/** Signs with the key of the one address that is connected, and finalizes the signed inputs unless told not to. */
+/** Signs with the key of the one connected address. Finalizes the signed inputs, unless an option forbids that. */
 async function unisat(own: CustomerAddress, text: string, options: InjectedOptions): Promise<string> {
   const psbt = readPsbt(text);
   const wanted = options.toSignInputs?.map((input) => {
@@ -170,7 +171,7 @@ async function unisat(own: CustomerAddress, text: string, options: InjectedOptio
     };
     const { witnessUtxo } = psbt.data.inputs[index] ?? {};
     const isOwn = witnessUtxo !== undefined && Buffer.compare(witnessUtxo.script, own.script) === 0;
-    // it names its own internal key, and removes that of another output
+    // the wallet sets its own internal key, even if the page named the key of another output
     if (own.type === 'p2tr' && isOwn) psbt.data.inputs[index]!.tapInternalKey = internalKeyOf(own);
     const signer = bitcoinjsSigner(disableTweakSigner ? { ...own, type: 'p2wpkh' } : own);
     refusing(() => psbt.signInput(index, signer, sighashTypes === undefined ? undefined : [...sighashTypes]));
@@ -183,7 +184,7 @@ async function unisat(own: CustomerAddress, text: string, options: InjectedOptio
 const internalKeyOf = ({ publicKey }: CustomerAddress): Uint8Array =>
   Uint8Array.from(Buffer.from(publicKey, 'hex')).slice(-32);
 
-/** Unsigned inputs of an address; all inputs where there is none. */
+/** Indices of an address's unsigned inputs. If there are none, indices of all inputs. */
 function ownInputs(psbt: Psbt, { script }: CustomerAddress): number[] {
   const every = [...psbt.data.inputs.keys()];
   const own = every.filter((index) => {
@@ -195,11 +196,15 @@ function ownInputs(psbt: Psbt, { script }: CustomerAddress): number[] {
 }
 
 /**
- * Inputs without options of their own: SINGLE|ANYONECANPAY, ALL and DEFAULT are signed; all other types must be named.
+ * Options for inputs that a page does not name. SINGLE|ANYONECANPAY, ALL and DEFAULT are signed; all other types must
+ * be named.
  */
 const unnamed = { sighashTypes: [0x83, 1, 0] as readonly number[], disableTweakSigner: false };
 
-/** Signs all inputs that it can if none is named, without reporting the others. Finalizes them unless told not to. */
+/**
+ * Signs the named inputs. If none is named, it signs all that it can, and does not report the others. Finalizes the
+ * signed inputs, unless an option forbids that.
+ */
 async function okx(own: CustomerAddress, text: string, options: InjectedOptions): Promise<string> {
   const psbt = readPsbt(text);
   const { toSignInputs, autoFinalized = true } = options;
@@ -219,7 +224,7 @@ async function okx(own: CustomerAddress, text: string, options: InjectedOptions)
 
 const base64 = (psbt: Transaction): string => Buffer.from(psbt.toPSBT()).toString('base64');
 
-/** Errors of the wallet's library are its refusals. */
+/** Turns errors of the wallet's library into refusals. */
 function refusing<T>(work: () => T, words?: string): T {
   try {
     return work();

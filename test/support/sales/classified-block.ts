@@ -20,12 +20,12 @@ const height = 200;
 const facts = new Set<Fact>(['spent-scripts', 'signatures']);
 const fingerprintKey = new Uint8Array(32).fill(7);
 
-/** A block of some transactions, with the inscriptions that it spends, in the form that the index sees. */
+/** A block of some transactions, with the inscriptions that it spends, as the index sees it. */
 export function marketBlock(transactions: readonly MarketTransaction[]): MovedBlock {
   const builder = new BlockBuilder();
   const spent = new SpentWriter();
   const held: { input: number; key: number; satOffset: number }[] = [];
-  // input 0 of the block is the coinbase's
+  // input 0 of the block is that of the coinbase
   let input = 1;
   for (const { inputs, outputs } of transactions) {
     builder.add({ inputs: inputs.map((each, at) => ({ ...each, ...outpointOf(input + at) })), outputs });
@@ -40,8 +40,8 @@ export function marketBlock(transactions: readonly MarketTransaction[]): MovedBl
 }
 
 /**
- * Classes of the moves of a block, by the index of the transaction. A transaction that cannot have sold anything is
- * absent.
+ * Classes of the moves in a block, by the transaction's index. Transactions that cannot have sold anything have no
+ * entry.
  */
 export function classifiedBlock(block: MovedBlock): ReadonlyMap<number, ClassifiedMove[]> {
   return new Map(Array.from(tradingTransactions(block), (tx) => [tx.tx, classifyMoves(tx)]));

@@ -8,20 +8,20 @@ import {
 } from '#test/builders/regtest/regtest-transaction.ts';
 
 /*
- * Every kind of purchase that a signature, an address and a layout can make, each with its maker's label
- * (docs/marketplace.md). Makers know the owners of addresses; the index does not.
+ * All kinds of purchases that a signature, an address and a layout can make, with the label that the maker gives to
+ * each (docs/marketplace.md). Makers know the owners of addresses; the index does not.
  */
 
-/** Owners. Each party has addresses of its own; the seller and the buyer have two. */
+/** Owner numbers. Each party has its own address; the seller and the buyer have two. */
 export const parties = { seller: 21, sellersOther: 22, buyer: 23, buyersOther: 24, platform: 25, change: 26 };
 export const itemSats = 10_000;
 export const dummySats = 600;
-/** The first coins of a purchase with a layout that no marketplace uses. */
+/** Value of the first coins of a purchase whose layout no marketplace uses, in sats. */
 export const shiftSats = 20_000;
 export const moneySats = 1_000_000;
 const price = 50_000;
 const feeSats = 5_000;
-/** Change that is as small as a fee: the rest of the buyer's coins goes to the miner. */
+/** Change that is as small as a fee, in sats. The rest of the buyer's coins goes to the miner. */
 const littleSats = 5_000;
 
 export const sighashes = {
@@ -38,7 +38,7 @@ type Sighash = keyof typeof sighashes;
 const layouts = ['openordex', 'two-dummies', 'bulk', 'pair', 'ord-offer', 'all-signed'] as const;
 type Layout = (typeof layouts)[number];
 
-/** The party that is paid, the one that gets the item, and the one whose coins pay. */
+/** The party that is paid, the party that gets the item, and the party whose coins pay. */
 interface Roles {
   readonly payee: 'seller' | 'sellersOther';
   readonly taker: keyof typeof parties;
@@ -58,7 +58,7 @@ const washTrades: Readonly<Record<string, Roles>> = {
   'by the only address of the seller': { payee: 'seller', taker: 'buyersOther', payer: 'seller' },
 };
 
-/** The outputs after the payouts of a purchase. */
+/** Names of the outputs that may follow the payouts of a purchase. */
 const tails = [
   'fee',
   'change at a new address',
@@ -75,9 +75,9 @@ export interface LabelledKind {
   readonly layout: Layout;
   readonly roles: Roles;
   readonly tail: Tail;
-  /** Items that one transaction sells. */
+  /** Number of items that one transaction sells. */
   readonly items: number;
-  /** A row for each item; null: no row; `unseen`: it is a sale that looks like a transfer. */
+  /** The row of each item. `null` if there is no row; `unseen` for a sale that looks like a transfer. */
   readonly label: SaleLabel | 'unseen' | null;
 }
 
@@ -105,7 +105,7 @@ export interface Purse {
 const hexOf = (owner: number, type?: AddressType): string =>
   Buffer.from(scriptOf(owner, type)).toString('hex');
 
-/** All kinds: signatures that fit the address, in each layout, with each way to share the roles. */
+/** Makes all kinds: each signature that fits an address, in each layout, with each way to share the roles. */
 export function labelledKinds(): LabelledKind[] {
   const kinds: LabelledKind[] = [];
   for (const type of addressTypes)
@@ -113,7 +113,7 @@ export function labelledKinds(): LabelledKind[] {
       if (sighash === 'DEFAULT' && !type.startsWith('p2tr')) continue;
       for (const layout of layouts) {
         const isSingle = bindsOne(sighash);
-        // it would bind the buyer's change, which no seller signs
+        // this signature would bind the buyer's change, which no seller signs
         if (isSingle && layout === 'all-signed') continue;
         const isPair = isSingle && bindsPayout(layout);
         for (const [who, roles] of Object.entries({ ...purchases, ...(isPair ? washTrades : {}) })) {
@@ -127,7 +127,7 @@ export function labelledKinds(): LabelledKind[] {
   return kinds;
 }
 
-/** Whether the payout of an item has the index of its input. */
+/** Whether the payout of an item has the same index as the item's input. */
 const bindsPayout = (layout: Layout): boolean => layout !== 'ord-offer' && layout !== 'all-signed';
 
 function kindOf(
@@ -144,13 +144,13 @@ const bindsOne = (sighash: Sighash): boolean => sighashes[sighash] % 0x80 === si
 const bindsNone = (sighash: Sighash): boolean => sighashes[sighash] % 0x80 === sighashes.NONE;
 const isListing = (sighash: Sighash): boolean => sighash === 'ALL|ANYONECANPAY';
 
-/** The label that the maker of a purchase gives it. */
+/** The label that a purchase gets from its maker. */
 function labelOf(made: Made, items: number): LabelledKind['label'] {
   const { sighash, layout, roles } = made;
   const isPaidThere = bindsPayout(layout);
-  // the holder binds no payment: nothing is owed
+  // the holder's signature binds no payment, so nothing is owed
   if (bindsNone(sighash) || (bindsOne(sighash) && !isPaidThere)) return null;
-  // the coins of one address return to it: change
+  // the coins of one address return to that address, so they are change
   if (roles.payer !== 'buyer' && roles.payee === 'seller') return null;
   const isBound = isPaidThere && (bindsOne(sighash) || isListing(sighash));
   return isBound || showsPayment(layout, roles) ? rowOf(made, items) : 'unseen';
@@ -158,7 +158,7 @@ function labelOf(made: Made, items: number): LabelledKind['label'] {
 
 function rowOf({ type, sighash, layout, roles, tail }: Made, items: number): SaleLabel {
   const isPair = bindsOne(sighash);
-  // if everything is signed, and the holder is paid for all items at once, it is one offer
+  // if everything is signed, and the holder is paid for all items together, the row is one offer
   const isTogether = !isPair && roles.payee === 'seller';
   const maker = isShared(type) ? roles.payee : 'seller';
   const payout = payoutOf({ sighash, layout });
@@ -174,7 +174,7 @@ function rowOf({ type, sighash, layout, roles, tail }: Made, items: number): Sal
   };
 }
 
-/** Whether coins show a payment that no signature binds alone. */
+/** Whether the coins show a payment that no signature alone binds. */
 function showsPayment(layout: Layout, { payee, taker, payer }: Roles): boolean {
   return payee === 'seller' && (taker === payer || (layout !== 'pair' && layout !== 'all-signed'));
 }
@@ -187,7 +187,7 @@ function feeOutputOf(layout: Layout): number | null {
 const scriptOfParty = (type: AddressType, party: keyof typeof parties): string =>
   party === 'seller' ? hexOf(parties.seller, type) : hexOf(parties[party]);
 
-/** The transaction of a kind. */
+/** Makes the transaction of a kind. */
 export function purchaseOf(kind: LabelledKind, purse: Purse): RegtestTransaction {
   const { type, layout, roles, sighash } = kind;
   const code = sighashes[sighash];
@@ -199,24 +199,24 @@ export function purchaseOf(kind: LabelledKind, purse: Purse): RegtestTransaction
   const spent = inputs.reduce((sum, { value }) => sum + value, 0);
   const behind = layout === 'two-dummies' || layout === 'bulk' ? tailOf(kind.tail) : [];
   const paid = [...before, ...behind].reduce((sum, { value }) => sum + value, 0);
-  // the change is at a new address, unless a fee alone is before it
+  // the change goes to a new address, unless only a fee comes before it
   const owner = kind.tail === 'fee' ? to(roles.payer) : { to: parties.change };
   const rest = spent - paid - 1_000;
   const isLittle = kind.tail === 'little change at a new address' && layout !== 'all-signed';
   const change = { value: isLittle ? littleSats : rest, ...owner };
   if (layout !== 'all-signed') return transaction(inputs, [...before, ...behind, change]);
-  // the item is after all other sats
+  // the item's output comes after all other sats
   const [payout, item] = before;
   return transaction(inputs, [payout!, change, item!]);
 }
 
-/** The payout: without the sats of the item only if openordex gives these away. */
+/** The value of the payout. It excludes the item's sats only in openordex, which gives these away. */
 const payoutOf = ({ layout, sighash }: Pick<LabelledKind, 'layout' | 'sighash'>): number =>
   layout === 'openordex' && bindsOne(sighash) ? price : price + itemSats;
 
 interface Outputs {
   readonly payouts: readonly NewOutput[];
-  /** Receivers of the item, and of dummies. */
+  /** Receivers of the item and of the dummies. */
   readonly taker: Pick<NewOutput, 'to' | 'type'>;
   readonly payer: Pick<NewOutput, 'to' | 'type'>;
 }
@@ -226,7 +226,7 @@ const rolesTo = (
   to: (role: keyof typeof parties) => Pick<NewOutput, 'to' | 'type'>,
 ): Pick<Outputs, 'taker' | 'payer'> => ({ taker: to(taker), payer: to(payer) });
 
-/** The inputs of a layout, and its outputs up to the payouts. */
+/** The inputs of a layout, and its outputs up to and including the payouts. */
 function laidOut(
   layout: Layout,
   { items, dummies, shift, money }: Purse,
@@ -264,7 +264,7 @@ function laidOut(
   }
 }
 
-/** The payments after the payouts, before the change. */
+/** The payments between the payouts and the change. */
 function tailOf(tail: Tail): NewOutput[] {
   const dummy = { value: dummySats, to: parties.change };
   return [

@@ -1,14 +1,14 @@
 import { type Random, seededRandom } from '#test/builders/random.ts';
 import type { Input, Output } from '#test/builders/transaction.ts';
 
-/** An input with the output that it spends, and the inscriptions there. */
+/** An input, the output that it spends, and the inscriptions of that output. */
 export interface MarketInput extends Pick<Input, 'scriptSig' | 'witness'> {
   readonly spent: Output;
-  /** Offsets of its inscriptions, ascending. */
+  /** Offsets of the inscriptions in the output, ascending. */
   readonly items: readonly number[];
 }
 
-/** A move by the maker of the transaction; amounts and owners are null if nothing was sold. */
+/** What the maker of the transaction says about a move. Amounts and owners are `null` if nothing was sold. */
 export interface MoveLabel {
   readonly class: string;
   readonly price: number | null;
@@ -24,11 +24,11 @@ export interface MarketTransaction {
   readonly kind: string;
   readonly inputs: readonly MarketInput[];
   readonly outputs: readonly Output[];
-  /** A label for each of its moves, by input and offset. */
+  /** A label for each move of the transaction, by input and offset. */
   readonly labels: readonly MoveLabel[];
 }
 
-/** A transaction to which its maker gives a kind. */
+/** A transaction whose maker has not added the kind yet. */
 export type MadeTransaction = Omit<MarketTransaction, 'kind'>;
 
 export const pairType = 0x83;
@@ -38,7 +38,7 @@ const hexOf = (script: Uint8Array): string => Buffer.from(script).toString('hex'
 /** A script that an owner can spend with one signature. */
 type ScriptKind = 'taproot' | 'witness-key' | 'legacy-key';
 
-/** Owners of a random market, their coins and signatures, and the labels of moves. */
+/** Makes owners of a random market, their coins and signatures, and the labels of moves. */
 export class MarketCoins {
   readonly random: Random;
 
@@ -56,7 +56,7 @@ export class MarketCoins {
     return Buffer.concat([Buffer.from([0x51, 0x20]), this.bytes(32)]);
   }
 
-  /** A new owner's script. */
+  /** The script of a new owner. */
   owner(kind?: ScriptKind): Uint8Array {
     const [taproot, witnessKey] = [0.6, 0.9];
     const drawn = this.random.unit();
@@ -71,7 +71,7 @@ export class MarketCoins {
     return sighash === 0 ? this.bytes(64) : Buffer.concat([this.bytes(64), Uint8Array.of(sighash)]);
   }
 
-  /** DER of 70 to 73 bytes with the sighash type. */
+  /** A DER signature of 70 to 73 bytes, including the sighash type. */
   ecdsa(sighash: number): Uint8Array {
     const r = this.bytes(31 + this.random.below(3));
     const s = this.bytes(32 + this.random.below(2));
@@ -79,12 +79,12 @@ export class MarketCoins {
     return Uint8Array.of(0x30, body.length, ...body, sighash);
   }
 
-  /** An annex that is as long as a signature of SINGLE|ANYONECANPAY, and ends like one. */
+  /** An annex with the length and the last byte of a SINGLE|ANYONECANPAY signature. */
   annex(): Uint8Array {
     return Buffer.concat([Uint8Array.of(0x50), this.bytes(63), Uint8Array.of(pairType)]);
   }
 
-  /** Script and witness with one signature of a key. */
+  /** The scriptSig and the witness with one signature of a key. */
   keyPath(script: Uint8Array, sighash: number): Pick<MarketInput, 'scriptSig' | 'witness'> {
     if (script[0] === 0x51) return { scriptSig: noBytes, witness: [this.schnorr(sighash)] };
     const signature = this.ecdsa(sighash === 0 ? 1 : sighash);
@@ -94,7 +94,7 @@ export class MarketCoins {
     return { scriptSig, witness: [] };
   }
 
-  /** A coin without inscriptions that its owner signs. */
+  /** A coin without inscriptions, signed by its owner. */
   coin(script: Uint8Array, value: number): MarketInput {
     return { spent: { script, value }, items: [], ...this.keyPath(script, 0) };
   }

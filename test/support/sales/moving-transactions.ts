@@ -6,7 +6,7 @@ import type {
   SignedAs,
 } from '#indexer/ledger/sales/moving-transaction.ts';
 
-/** A Taproot script of an owner that a letter names. */
+/** The Taproot script of an owner. The owner's name is a letter. */
 export const tap = (owner: string): string => `\x51\x20${owner.repeat(32)}`;
 /** A script of a key hash. */
 export const wpkh = (owner: string): string => `\x00\x14${owner.repeat(20)}`;
@@ -27,7 +27,7 @@ export const move = (at: number, landing: number | null, place = 0, key = at * 1
   place,
   landing,
 });
-/** Alice has the item at 546 sats and is paid 50,000; Bob buys. */
+/** Alice sells an item in an output of 546 sats, and is paid 50,000. Bob buys the item. */
 export const openordex = (overrides: Partial<MovingTransaction> = {}): MovingTransaction => ({
   inputs: [input(tap('b'), 600), input(tap('a'), 10_000, schnorr(pairType)), input(tap('b'), 90_000)],
   outputs: [
@@ -40,7 +40,7 @@ export const openordex = (overrides: Partial<MovingTransaction> = {}): MovingTra
   ...overrides,
 });
 
-/** The layout of Magic Eden, OKX and ordit: payout at 2, fee of a platform at 3. */
+/** The layout of Magic Eden, OKX and ordit. The payout is output 2, the fee of the platform is output 3. */
 export const twoDummies = (seller: MovingInput, payout = output(tap('a'), 59_500)): MovingTransaction => ({
   inputs: [input(wpkh('p'), 600), input(wpkh('p'), 600), seller, input(wpkh('p'), 200_000)],
   outputs: [

@@ -2,7 +2,7 @@ import { type MadeTransaction, MarketCoins, type MarketTransaction } from './mar
 import { RandomPurchases } from './random-purchases.ts';
 import { RandomTransfers } from './random-transfers.ts';
 
-/** Transactions of a market, one of each kind after the other: the same seed gives the same market. */
+/** Transactions of a random market, one of each kind in turn. The same seed gives the same market. */
 export class RandomMarket {
   readonly #kinds: readonly (readonly [string, () => MadeTransaction])[];
   #at = 0;

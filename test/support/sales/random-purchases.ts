@@ -6,17 +6,17 @@ import {
   pairType,
 } from './market-coins.ts';
 
-/** Owners in a purchase; absent: new ones. */
+/** Owners in a purchase. Default: new owners. */
 interface Parties {
   readonly payTo?: Uint8Array;
   readonly buyTo?: Uint8Array;
   readonly maker?: Uint8Array;
-  /** The seller's own coins: a wash trade. */
+  /** The seller, if the seller's own coins pay. This is a wash trade. */
   readonly payer?: Uint8Array;
   readonly fee?: number;
 }
 
-/** Purchases and offers of a random market, and transactions that only look like one. */
+/** Makes purchases and offers of a random market, and transactions that only look like them. */
 export class RandomPurchases {
   readonly #coins: MarketCoins;
 
@@ -101,7 +101,7 @@ export class RandomPurchases {
     to: Parties = {},
   ): MadeTransaction {
     const payer = to.payer ?? this.#coins.owner();
-    // receivers of items are often other addresses of the buyer
+    // the receiver of an item is often another address of the buyer
     const buyer = to.buyTo ?? (this.#coins.random.unit() < 0.5 ? payer : this.#coins.owner());
     const price = this.#coins.price();
     const value = this.#coins.postage();
@@ -135,7 +135,7 @@ export class RandomPurchases {
     };
   }
 
-  /** Bought by an address without a link to the seller, with coins of the seller. */
+  /** Coins of the seller pay, and an address without a link to the seller gets the item. */
   #ownPurchase(by: 'payee' | 'seller'): MadeTransaction {
     const [seller, payee] = [this.#coins.owner(), this.#coins.owner()];
     const payer = by === 'payee' ? payee : seller;
@@ -146,7 +146,7 @@ export class RandomPurchases {
     });
   }
 
-  /** The output after the pair is the buyer's change: of any size, and the last one is more than a dummy. */
+  /** After the pair comes the buyer's change. It has any size, and the last change is more than a dummy. */
   #newChange(): MadeTransaction {
     const seller = this.#coins.owner();
     const bought = this.#twoDummies(seller, () => this.#coins.keyPath(seller, pairType), { fee: 0 });
@@ -155,7 +155,7 @@ export class RandomPurchases {
     return { ...bought, outputs: [...bought.outputs.slice(0, 3), change, ...dummies] };
   }
 
-  /** Everything that the buyer gets back goes to one new address. */
+  /** All outputs of the buyer go to one new address. */
   #newDummies(): MadeTransaction {
     const seller = this.#coins.owner();
     const bought = this.#twoDummies(seller, () => this.#coins.keyPath(seller, pairType), { fee: 0 });
@@ -164,7 +164,7 @@ export class RandomPurchases {
     return { ...bought, outputs: [...bought.outputs.slice(0, 3), ...back] };
   }
 
-  /** A listing that binds all outputs, and whose item goes to an address of the buyer that pays nothing. */
+  /** A listing that binds all outputs. Its item goes to an address of the buyer whose coins pay nothing. */
   #listedAll(
     seller: Uint8Array,
     { payTo = seller, sighash = 0x81 }: { readonly payTo?: Uint8Array; readonly sighash?: number } = {},
@@ -183,14 +183,14 @@ export class RandomPurchases {
     return this.#twoDummies(script, () => ({ scriptSig: noBytes, witness }), to);
   }
 
-  /** The holder gave the item away, whatever the transaction pays. */
+  /** The holder's signature gives the item away, whatever the transaction pays. */
   #unboundPurchase(): MadeTransaction {
     const seller = this.#coins.owner();
     const bought = this.#twoDummies(seller, () => this.#coins.keyPath(seller, 0x82));
     return { ...bought, labels: this.#coins.unsold(bought.outputs[1]!.value <= 546 ? 'gift' : 'transfer') };
   }
 
-  /** Two signatures spend the item; the signature of the paid party binds the payout. */
+  /** Two signatures spend the item. The signature of the party that is paid binds the payout. */
   #sharedSale(by: 'taproot' | 'witness-script'): MadeTransaction {
     const maker = this.#coins.owner();
     if (by === 'taproot') {
@@ -241,7 +241,7 @@ export class RandomPurchases {
     };
   }
 
-  /** The pair is after coins that are not dummies. */
+  /** Coins that are not dummies come before the pair. */
   #otherLayout(): MadeTransaction {
     const [seller, buyer] = [this.#coins.owner(), this.#coins.owner()];
     const price = this.#coins.price();

@@ -1,6 +1,6 @@
 import { type MadeTransaction, type MarketCoins, noBytes, pairType } from './market-coins.ts';
 
-/** Moves of a random market that are not sales. */
+/** Makes moves of a random market that are not sales. */
 export class RandomTransfers {
   readonly #coins: MarketCoins;
 
@@ -62,7 +62,7 @@ export class RandomTransfers {
     };
   }
 
-  /** To someone else, with change for the wallet. */
+  /** Moves an item to someone else. The wallet gets change. */
   #sent(value: number, of: string, to = this.#coins.owner()): MadeTransaction {
     const [owner, wallet] = [this.#coins.owner(), this.#coins.owner()];
     return {
@@ -78,7 +78,7 @@ export class RandomTransfers {
     };
   }
 
-  /** Someone else pays the fee, and gets change at a new address. */
+  /** A transfer whose fee someone else pays, who gets change at a new address. */
   #sponsored(): MadeTransaction {
     const sent = this.#sent(10_000, 'transfer');
     const [item, coin] = sent.inputs;
@@ -87,7 +87,7 @@ export class RandomTransfers {
     return { ...sent, inputs: [listed, coin!], outputs: [sent.outputs[0]!, change] };
   }
 
-  /** The holder sends, and gets change of the holder's own coins at the address that held the item. */
+  /** A transfer by the holder. Change of the holder's own coins returns to the address that held the item. */
   #paidByHolder(): MadeTransaction {
     const owner = this.#coins.owner();
     return {
@@ -103,7 +103,9 @@ export class RandomTransfers {
     };
   }
 
-  /** Control block and leaf are as long as a signature of SINGLE|ANYONECANPAY, and end like one. */
+  /**
+   * A script path whose control block and leaf have the length and the last byte of a SINGLE|ANYONECANPAY signature.
+   */
   #scriptPath(): MadeTransaction {
     const sent = this.#sent(10_000, 'transfer');
     const [item, ...others] = sent.inputs;
@@ -125,7 +127,7 @@ export class RandomTransfers {
     };
   }
 
-  /** A legacy signature of SINGLE whose output does not exist (BIP 143). */
+  /** A legacy SINGLE signature for an output that does not exist (BIP 143). */
   #signedOne(): MadeTransaction {
     const [owner, payer] = [this.#coins.owner('legacy-key'), this.#coins.owner()];
     return {
@@ -138,7 +140,7 @@ export class RandomTransfers {
     };
   }
 
-  /** Equal outputs at new addresses and change for all, an inscribed coin among the first inputs. */
+  /** Equal outputs at new addresses, and change for all owners. One of the first inputs is an inscribed coin. */
   #coinJoin(): MadeTransaction {
     const owners = Array.from({ length: 5 }, () => this.#coins.owner());
     const [first, ...others] = owners;
@@ -173,7 +175,7 @@ export class RandomTransfers {
     };
   }
 
-  /** The customer's parent returns, paid for by the service. */
+  /** The service pays for the return of a customer's parent. */
   #parentReturn(): MadeTransaction {
     const [customer, service] = [this.#coins.owner(), this.#coins.owner()];
     return {
@@ -207,7 +209,7 @@ export class RandomTransfers {
     };
   }
 
-  /** The output that pays holds runes, and the sats that it needs. */
+  /** The output that pays the holder contains runes, and only the sats that these need. */
   #runeSwap(value: number, sighash: number, payTo?: Uint8Array): MadeTransaction {
     const [holder, payer] = [this.#coins.owner(), this.#coins.owner()];
     return {

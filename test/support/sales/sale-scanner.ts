@@ -1,15 +1,15 @@
 import type { MarketInput, MarketTransaction, MoveLabel } from './market-coins.ts';
 
 /**
- * Classifies each move of a transaction, only from the definitions of docs/marketplace.md. It shares nothing with the
- * index's rules: it reads the transaction again for each inscription, slowly and in the order of the text.
+ * Classifies each move of a transaction, only from the definitions of docs/marketplace.md. It shares no code with the
+ * index's rules. For each inscription it reads the transaction again, slowly and in the order of the text.
  */
 export function scanMoves(tx: Pick<MarketTransaction, 'inputs' | 'outputs'>): MoveLabel[] {
   const items = itemsOf(tx);
   return items.map((item) => {
     const sold = paymentOf(tx, items, item);
     if (sold === null) return { ...nothing, class: unsoldClass(tx, items, item) };
-    // all items that are sold for one payout get equal parts of it, and the first one the rest
+    // items that are sold for one payout get equal parts of it, and the first item also gets the remainder
     const sharers = items.filter((other) => paymentOf(tx, items, other)?.shared === sold.shared);
     const part = (sats: number): number => {
       const whole = Math.floor(sats / sharers.length);
@@ -37,7 +37,7 @@ type Scanned = Pick<MarketTransaction, 'inputs' | 'outputs'>;
 
 interface Item {
   readonly input: number;
-  /** Null: into the fee. */
+  /** The output that the item moves to; `null` if it moves into the fee. */
   readonly to: number | null;
   readonly holder: string;
 }
@@ -50,14 +50,14 @@ interface Found {
   readonly fee: number | null;
   /** Whether coins of the seller pay. */
   readonly wash: boolean;
-  /** Items with the same value have one payout. */
+  /** Name of the payout. Items with the same name share one payout. */
   readonly shared: string;
 }
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const scriptAt = (tx: Scanned, vout: number): string => hex(tx.outputs[vout]!.script);
 
-/** Ordinal theory: sats leave in the order of their arrival. */
+/** Finds where items move. By ordinal theory, sats leave in the order in which they arrive. */
 function itemsOf(tx: Scanned): Item[] {
   let before = 0;
   return tx.inputs.flatMap(({ spent, items }, input) => {
@@ -75,7 +75,7 @@ function itemsOf(tx: Scanned): Item[] {
   });
 }
 
-/** Sighash types of the signatures of an input: Schnorr of a Taproot output (BIP 341), else DER (BIP 66). */
+/** Sighash types of an input's signatures: Schnorr for a Taproot output (BIP 341), else DER (BIP 66). */
 function typesOf({ spent, witness, scriptSig }: MarketInput): number[] {
   if (/^5120.{64}$/u.test(hex(spent.script))) {
     const stack = witness.length > 1 && witness.at(-1)![0] === 0x50 ? witness.slice(0, -1) : witness;
@@ -94,10 +94,10 @@ function typesOf({ spent, witness, scriptSig }: MarketInput): number[] {
 }
 
 const isSingle = (type: number): boolean => (type & 31) === 3;
-/** Leaves outputs unsigned: NONE (2) or SINGLE (3). */
+/** Whether a signature leaves outputs unsigned: NONE (2) or SINGLE (3). */
 const isPartial = (type: number): boolean => (type & 31) === 2 || isSingle(type);
 const isPair = (input: MarketInput): boolean => typesOf(input).some(isSingle);
-/** ALL and ANYONECANPAY; undefined types are like ALL. */
+/** Whether a signature is ALL with ANYONECANPAY. Undefined types count as ALL. */
 const isListed = (input: MarketInput): boolean =>
   typesOf(input).some((type) => type >= 0x80 && !isPartial(type));
 
@@ -216,7 +216,7 @@ function signedPayment(tx: Scanned, items: readonly Item[], item: Item): Found |
   return { class: of, price, payout, ...own, shared: `holder ${holder}` };
 }
 
-/** The other owner who gets the item, if all outputs are signed. */
+/** The owner other than the holder who gets the item, if all outputs are signed. */
 function signedTaker(tx: Scanned, items: readonly Item[], item: Item): string | null {
   const types = typesOf(tx.inputs[item.input]!);
   if (types.length === 0 || types.some(isPartial)) return null;
@@ -234,7 +234,7 @@ function isForSale(tx: Scanned, items: readonly Item[], item: Item): boolean {
   );
 }
 
-/** Sats that a holder gets without inscriptions, and all sats that the holder puts in. */
+/** Sats that a holder gets in outputs without inscriptions, and all sats that the holder puts in. */
 function satsOf(tx: Scanned, items: readonly Item[], holder: string): { payout: number; putIn: number } {
   const sum = (coins: readonly { readonly script: Uint8Array; readonly value: number }[]): number =>
     coins.reduce((total, { script, value }) => total + (hex(script) === holder ? value : 0), 0);
@@ -267,7 +267,7 @@ function isDustForRunes(
   return tx.outputs[vout]!.value <= most && sides.some((who) => isForRunes(tx, items, who));
 }
 
-/** The owners of coins that hold no inscription and are not pairs. */
+/** Owners of the coins that pay: coins without inscriptions that are not pairs. */
 function coinsThatPay(tx: Scanned, items: readonly Item[]): string[] {
   return tx.inputs
     .filter((other, at) => !isPair(other) && !items.some((each) => each.input === at))
@@ -295,7 +295,10 @@ function paidElsewhere(tx: Scanned, items: readonly Item[], item: Item): Found |
   return { class: 'sale', price, payout: output.value, maker, fee: null, wash, shared: `output ${input}` };
 }
 
-/** The one who gets everything that was in the item's output; null: several do, the fee, or no one (OP_RETURN). */
+/**
+ * The only owner who gets everything that was in the item's output. `null` if several owners do, if it goes into the
+ * fee, or if no one gets it (OP_RETURN).
+ */
 function soleTaker(tx: Scanned, items: readonly Item[], { input }: Item): string | null {
   const together = items.filter((other) => other.input === input);
   const takers = new Set(together.map(({ to }) => (to === null ? null : scriptAt(tx, to))));
@@ -346,7 +349,7 @@ function unsoldClass(tx: Scanned, items: readonly Item[], item: Item): string {
   return items.length === 1 && value <= 546 ? 'gift' : 'transfer';
 }
 
-/** A pair that strangers pay for, and whose payout holds runes. */
+/** Whether strangers pay for a pair, and its payout contains runes. */
 function isPairForRunes(tx: Scanned, items: readonly Item[], item: Item): boolean {
   const { input } = item;
   const output = tx.outputs[input];

@@ -32,23 +32,21 @@ interface Reach {
 }
 
 const forever = new AbortController().signal;
-/** Blocks with sales, and those of them that both branches have. */
+/** Number of blocks with sales, and how many of them both branches share. */
 const soldBlocks = 36;
 const commonBlocks = 20;
-/** The last block that both branches have. */
+/** Height of the last block that both branches share. */
 export const forkHeight = coinbaseMaturity + commonBlocks;
 export const bestHeight = coinbaseMaturity + soldBlocks;
 
-/**
- * Indexes of a random chain with sales, in two branches, for a file that creates one object of this class at its top.
- */
+/** Indexes of a random chain with sales, in two branches. A file creates one object of this class at its top. */
 export class SoldChain {
   readonly dirs: Readonly<Record<Branch, string>>;
   readonly #dir = mkdtempSync(join(tmpdir(), 'satscribe-sold-'));
   readonly #databases: TestDatabase[] = [];
-  /** Databases by reach: indexed once, and cloned for each test that begins with them. */
+  /** Indexed databases, by reach. Each is indexed once, and cloned for each test that starts with it. */
   readonly #filled = new Map<string, Promise<FilledDatabase>>();
-  /** Rows by reach of such an index, with which each test compares its own. */
+  /** Rows of a clean index, by reach. Each test compares its own rows with these. */
   readonly #clean = new Map<string, Promise<unknown>>();
 
   constructor(seed: string) {
@@ -77,7 +75,7 @@ export class SoldChain {
     });
   }
 
-  /** A property removes them after each case. */
+  /** Removes the databases. A property calls this after each case. */
   async removeDatabases(): Promise<void> {
     for (const made of this.#databases.splice(0)) await made.drop();
   }
@@ -108,7 +106,7 @@ export class SoldChain {
     });
   }
 
-  /** Runs a catch-up pass to its end, or to the signal. */
+  /** Runs a catch-up pass until it ends or the signal aborts it. */
   async pass({ pool }: TestDatabase, at: Branch, options: Partial<CatchUpOptions> = {}): Promise<void> {
     await catchUp({
       source: await openFolderSource(this.dirs[at]),
@@ -123,7 +121,7 @@ export class SoldChain {
     });
   }
 
-  /** A pass that ends after the batch that reaches a height. */
+  /** Runs a pass that ends after the batch that reaches this height. */
   async passTo(database: TestDatabase, height: number, at: Branch = 'best'): Promise<void> {
     const stop = new AbortController();
     await this.pass(database, at, {
@@ -155,14 +153,14 @@ export class SoldChain {
     return differences;
   }
 
-  /** Checks that all rows and hashes are those of an index that had these rules from its first block on. */
+  /** Checks that all rows and hashes equal those of an index that always had these rules. */
   async expectClean(database: TestDatabase, reach: Reach = {}): Promise<void> {
     const clean = once(this.#clean, JSON.stringify(reach), async () => rowsOf(await this.indexed(reach)));
     expect(await rowsOf(database)).toEqual(await clean);
   }
 }
 
-/** Makes a value once, for the first caller. */
+/** Makes a value for the first caller, and returns the same value to later callers. */
 function once<T>(made: Map<string, Promise<T>>, name: string, make: () => Promise<T>): Promise<T> {
   const found = made.get(name) ?? make();
   made.set(name, found);
@@ -182,8 +180,8 @@ async function rowsOf({ pool }: TestDatabase): Promise<unknown> {
 }
 
 /**
- * Changes an index to the state that another version of the rules would have left: other prices, missing sales, one
- * that was not a sale, other texts and hashes.
+ * Changes an index as if other rules had made it. It gets other prices, texts and hashes, lacks some sales, and has
+ * rows that are not sales under the current rules.
  */
 export async function ageSales({ pool }: TestDatabase): Promise<void> {
   await pool.query(`

@@ -5,15 +5,15 @@ import {
 } from '#test/builders/regtest/regtest-transaction.ts';
 import type { IndexedNode } from '#test/support/utxos/indexed-node.ts';
 
-/** Owners of a test's coins. */
+/** Owner numbers of the coins in tests. */
 export const [alice, bob, carol, platform] = [11, 12, 13, 14] as const;
 export const pairType = 0x83;
 export const postage = 10_000;
 
-/** A coin that its owner signs with SINGLE|ANYONECANPAY. */
+/** A coin whose owner signs it with SINGLE|ANYONECANPAY. */
 export const listed = (coin: Coin, sighash = pairType): Coin => ({ ...coin, sighash });
 
-/** Inscriptions and purchases on a real chain. */
+/** Makes inscriptions and purchases on a real chain. */
 export class Trades {
   readonly #chain: IndexedNode['chain'];
 
@@ -21,14 +21,14 @@ export class Trades {
     this.#chain = chain;
   }
 
-  /** An inscription of an owner, mined. */
+  /** Makes an inscription of an owner, and mines it. */
   async item(owner: number): Promise<RegtestTransaction> {
     const { transactions, reveal } = await this.#chain.inscribe({ body: 'an item' }, { to: owner, postage });
     await this.#chain.mine(transactions);
     return reveal;
   }
 
-  /** Coins of a buyer: dummies of 600 sats, and one that pays. */
+  /** Coins of a buyer: dummies of 600 sats, and a coin that pays. */
   async purse(owner: number): Promise<{ readonly dummies: Coin[]; readonly money: Coin }> {
     const small = await this.#chain.split(6, 600, owner);
     const large = await this.#chain.split(1, 1_000_000, owner);
@@ -36,7 +36,7 @@ export class Trades {
     return { dummies: [0, 1, 2, 3, 4, 5].map((vout) => small.coin(vout)), money: large.coin(0) };
   }
 
-  /** A purchase after two dummies. */
+  /** Makes a purchase after two dummies. */
   async purchase(of: Coin, buyer: number, price: number): Promise<RegtestTransaction> {
     const { dummies, money } = await this.purse(buyer);
     return transaction(

@@ -13,14 +13,14 @@ const day = 86_400;
 const properties = (title: string, edition: number): string =>
   `{"gallery":[],"attributes":{"title":${JSON.stringify(title)},"traits":{"Edition":${edition},"big":9223372036854775807}}}`;
 
-/** Titles and traits at what searches read of them, and beyond. */
+/** Titles and traits that are exactly as long as searches read, or longer. */
 function longProperties(key: number): string {
   const title = `${'x'.repeat(996 + (key % 4))}\u{1f600}end`;
   const traits = Array.from({ length: 255 + (key % 3) }, (_, at) => `"T${at}":"V"`);
   return `{"gallery":[],"attributes":{"title":"${title}","traits":{${traits.join(',')}}}}`;
 }
 
-/** An inscription for filters in many combinations. */
+/** An inscription that filters can find in many combinations. */
 function manySided(key: number): TestInscription {
   return {
     content: text(`copy ${key % 50 === 3 ? key : key % 4}`),
@@ -35,7 +35,7 @@ function manySided(key: number): TestInscription {
 }
 
 function ofManyTypes(at: number): TestInscription {
-  // ties, astral characters after those that sort above them by UTF-16 units, and more types than are listed
+  // types with equal counts, astral characters that sort below others by UTF-16 units, and more types than a list shows
   const type = at % 3 === 0 ? `text/${at % 2 === 0 ? '\u{10000}' : '\uffff'}${at}` : `text/${at % 40}`;
   const long = `x/${'y'.repeat(at === 1 ? 510 : 511)}`;
   return {
@@ -85,7 +85,7 @@ const filters: SearchFilter[] = [
   { metadata: { key: 'of' } },
 ];
 
-/** Filters and counts, with many and few matches. */
+/** Tests filters and counts, with many and with few matches. */
 export function testFilters(subject: () => ConformanceSubject): void {
   const question = (needle: string, filter: SearchFilter): NaiveQuestion => ({
     corpus: 'content',

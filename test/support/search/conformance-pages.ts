@@ -4,11 +4,11 @@ import type { ConformanceSubject } from './conformance-subject.ts';
 import { placeOf } from './naive-search.ts';
 import { type TestInscription, text } from './search-rows.ts';
 
-/** Pages of many matches, in every order. */
+/** Tests pages of many matches, in every order. */
 export function testPages(subject: () => ConformanceSubject): void {
   test('count and page tens of thousands of matches, however deep', async () => {
     await subject().clear();
-    // runs of copies longer than any part of an index would group, with rare texts between them
+    // runs of copies that are longer than any part of an index, with rare texts between the runs
     const inscriptionAt = (key: number): TestInscription => ({
       content: text(key % 1000 === 7 ? `rare ${key} copy` : `copy ${Math.floor(key / 700) % 5}`),
       metadata: key % 3 === 0 ? '{"every":"third"}' : null,
@@ -97,7 +97,7 @@ export function testPages(subject: () => ConformanceSubject): void {
               { corpus: 'metadata', match: 'substring', needles: ['one'] },
               { ...slice, page: 3 },
             );
-            // a place without an inscription, as an undo may leave one
+            // a position after which there is no inscription any more, as an undo may leave it
             const gone = { key: after.key + 1, number: after.number, length: after.length + 1 };
             await subject().expectPage(
               { corpus: 'content', match: 'substring', needles: ['copy'] },

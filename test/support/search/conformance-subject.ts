@@ -16,22 +16,22 @@ import { wordsOf } from '#search/text/words.ts';
 import { type NaiveQuestion, naiveFacets, naiveSearch } from './naive-search.ts';
 import type { SearchRows, StoredInscription, TestInscription } from './search-rows.ts';
 
-/** The link between the committed rows and the engine's own index of them. */
+/** Links the committed rows to the engine's own index of the rows. */
 export interface EngineUnderTest {
   readonly engine: SearchEngine;
   /**
-   * Whether its own copy follows the chain: until it is complete it answers exactly for a lower block, or refuses with
-   * `search_engine_behind`.
+   * Whether the engine has its own copy that follows the chain. Until this copy is complete, it answers exactly for a
+   * lower block, or refuses with `search_engine_behind`.
    */
   readonly isFollower?: boolean;
-  /** Indexes everything committed. */
+  /** Indexes everything that is committed. */
   takeUp(): Promise<void>;
-  /** The hook of an undo. */
+  /** The hook that runs with an undo. */
   readonly forget: Parameters<SearchRows['undoAbove']>[1];
   close(): Promise<void>;
 }
 
-/** The question in the form of engines: folded, and in words. */
+/** Converts a query into the form that engines expect: folded, or as words. */
 function engineMatches(question: NaiveQuestion): TextMatches | HashMatches {
   const filter = question.filter === undefined ? {} : { filter: question.filter };
   if ('hash' in question) return { hash: question.hash, ...filter };
@@ -40,7 +40,7 @@ function engineMatches(question: NaiveQuestion): TextMatches | HashMatches {
   return { corpus, match, needles: match === 'substring' ? needles.map(foldText) : words, ...filter };
 }
 
-/** An engine, its rows, and questions whose answers must equal those of a scan. */
+/** An engine, its rows, and queries whose results must equal those of a scan. */
 export class ConformanceSubject {
   readonly rows: SearchRows;
   readonly pool: pg.Pool;
@@ -81,7 +81,10 @@ export class ConformanceSubject {
     await this.#subject.close();
   }
 
-  /** An answer, and the inscriptions that it covers; null: refused, as a copy that is behind may. */
+  /**
+   * Sends a query. Returns the result and the inscriptions that it covers; `null` if the engine refuses, which a copy
+   * may do while it is behind.
+   */
   async #answer<T extends { tip: Tip | null }>(
     ask: (snapshot: Snapshot) => Promise<T>,
   ): Promise<{ found: T; inscriptions: readonly StoredInscription[] } | null> {
@@ -97,7 +100,7 @@ export class ConformanceSubject {
     return { found, inscriptions: this.rows.inscriptions.filter((one) => one.height <= height) };
   }
 
-  /** Checks that a page of a question equals the scan's. */
+  /** Checks that a page of a query's matches equals the scan's page. */
   async expectPage(question: NaiveQuestion, slice: SearchSlice): Promise<void> {
     const matches = engineMatches(question);
     const answer = await this.#answer((snapshot) =>
@@ -111,7 +114,7 @@ export class ConformanceSubject {
     expect({ question, slice, keys, totalItems }).toEqual({ question, slice, ...naive });
   }
 
-  /** Checks that the counts of a question equal the scan's. */
+  /** Checks that the counts of a query equal the scan's counts. */
   async expectFacets(question: NaiveQuestion): Promise<void> {
     const matches = engineMatches(question);
     const answer = await this.#answer((snapshot) =>

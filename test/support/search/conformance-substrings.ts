@@ -4,7 +4,7 @@ import type { ConformanceSubject } from './conformance-subject.ts';
 import { fragments } from './search-corpora.ts';
 import { text } from './search-rows.ts';
 
-/** Needles of every kind and length. */
+/** Tests needles of every kind and length. */
 export function testSubstrings(subject: () => ConformanceSubject): void {
   test('find needles of one to four code points of every kind, each alone and as it is', async () => {
     await subject().clear();
@@ -59,7 +59,7 @@ export function testSubstrings(subject: () => ConformanceSubject): void {
   test('find needles at the ends of long texts, across their whole length, but no longer ones', async () => {
     await subject().clear();
     const odd = fragments.join('');
-    // 150 kB and 2 MB of UTF-8
+    // texts of 150 kB and 2 MB, in UTF-8
     const texts = [
       `first!${'lorem 😀 ipsum '.repeat(10_000)}last?`,
       `ÄÖ${odd.repeat(8000)}😁`,

@@ -9,7 +9,7 @@ const swapped = (word: string, at: number): string => {
   return points.join('');
 };
 
-/** All results of one edit of a word, at each position. */
+/** All words that one edit makes from a word, at each position. */
 function editsOfWord(word: string): string[] {
   const points = Array.from(word);
   return points.flatMap((_, at) => [
@@ -20,7 +20,7 @@ function editsOfWord(word: string): string[] {
   ]);
 }
 
-/** Whole words, and words that differ by a few edits. */
+/** Tests searches for complete words, and for words that differ by a few edits. */
 export function testWords(subject: () => ConformanceSubject): void {
   const expectWords = async (match: TextMatch, ...questions: string[]): Promise<void> => {
     for (const question of questions) {
@@ -68,7 +68,7 @@ export function testWords(subject: () => ConformanceSubject): void {
     for (const word of ['ab', 'abcde', 'abcdef', 'ßéab漢𐐀c']) {
       await subject().clear();
       const once = editsOfWord(word);
-      // every second one: all would be thousands
+      // every ninth word, because all would be thousands
       const twice = once.flatMap((edited, at) =>
         editsOfWord(edited).filter((_, other) => (other + at) % 9 === 0),
       );

@@ -1,4 +1,4 @@
-/** JSON as written in a text: duplicate members are kept, and numbers are their digits. */
+/** A JSON value as it is written. Duplicate members are kept, and numbers stay digits. */
 export type JsonNode =
   | { readonly kind: 'scalar'; readonly text: string }
   | { readonly kind: 'list'; readonly items: readonly JsonNode[] }
@@ -7,7 +7,7 @@ export type JsonNode =
 const token =
   /\s*(?:(?<text>"(?:[^"\\]|\\.)*")|(?<plain>-?[0-9][0-9eE+.-]*|true|false|null)|(?<mark>[{}[\]:,]))\s*/uy;
 
-/** Reads a JSON text by its tokens; null if it is not JSON. */
+/** Reads a JSON text by its tokens. Returns `null` if the text is not JSON. */
 export function readJsonNodes(json: string): JsonNode | null {
   try {
     JSON.parse(json);
@@ -43,7 +43,7 @@ export function readJsonNodes(json: string): JsonNode | null {
   return read();
 }
 
-/** A scalar, and the name of its member, direct or through lists; null at the root. */
+/** A scalar, and the name of the member that contains it directly or in a list; `null` at the root. */
 export interface JsonValue {
   readonly under: string | null;
   readonly text: string;
@@ -68,7 +68,7 @@ export function jsonTerms(json: string): { names: string[]; values: JsonValue[] 
   return { names, values };
 }
 
-/** Parts of tag 17 of an inscription that searches read: docs/search.md, "Filters". */
+/** The parts of an inscription's tag 17 that searches read (docs/search.md, "Filters"). */
 export interface NaiveProperties {
   readonly title: string | null;
   readonly traits: readonly (readonly [name: string, value: string])[];

@@ -12,8 +12,8 @@ import { jsonTerms, readProperties } from './naive-json.ts';
 import { hasWords } from './naive-words.ts';
 import { type StoredInscription, testId } from './search-rows.ts';
 
-// The rules of docs/search.md as a scan of everything. It shares no code with an engine: texts are compared by
-// regular expressions, which fold as the language says (flags i and u: Unicode simple case folding).
+// The rules of docs/search.md as a scan of everything. It shares no code with an engine. It compares texts with regular
+// expressions, which fold case by the rules of the language (flags i and u: Unicode simple case folding).
 
 export interface NaiveAnswer {
   readonly keys: readonly number[];
@@ -25,18 +25,18 @@ export interface NaivePage {
   readonly itemsPerPage: number;
 }
 
-/** A question as given: not folded, not split. */
+/** A query as the client sends it, neither folded nor split. */
 export type NaiveQuestion = (
   | {
       readonly corpus: Corpus;
       readonly match: TextMatch;
-      /** Needles; for words: texts that have words. */
+      /** Needles. For the match `words`: texts that contain words. */
       readonly needles: readonly string[];
     }
   | { readonly hash: Uint8Array }
 ) & { readonly filter?: SearchFilter };
 
-/** NUL and its picture, U+2400, are equal. */
+/** Regular expression for a needle. NUL and its picture, U+2400, are equal. */
 function sourceOf(needle: string): string {
   const points = Array.from(needle, (character) => {
     const point = character.codePointAt(0)!;
@@ -56,7 +56,7 @@ type Test = (inscription: StoredInscription) => boolean;
 
 const hashes = new WeakMap<Uint8Array, string>();
 
-/** The hash of a body, computed only once for any number of questions. */
+/** The hash of a body. It is computed only once for any number of queries. */
 function hashOf(bytes: Uint8Array): string {
   const known = hashes.get(bytes);
   if (known !== undefined) return known;
@@ -65,7 +65,7 @@ function hashOf(bytes: Uint8Array): string {
   return hash;
 }
 
-/** Tests each text once: thousands of inscriptions may have the same. */
+/** Returns a test that runs once for each text, because thousands of inscriptions may have the same text. */
 function oncePerText(test: (text: string) => boolean): (text: string) => boolean {
   const known = new Map<string, boolean>();
   return (text) => {
@@ -99,14 +99,14 @@ function questionTest(question: NaiveQuestion): Test {
   };
 }
 
-/** The bytes of a content type as text; null without any, or if they are not UTF-8. */
+/** The bytes of a content type as text. `null` if there are none, or if they are not UTF-8. */
 export function typeText({ contentType }: StoredInscription): string | null {
   if (contentType === null) return null;
   const bytes = Buffer.from(contentType, 'latin1');
   return bytes.equals(Buffer.from(bytes.toString())) ? bytes.toString() : null;
 }
 
-/** ord's jubilee on regtest, the network of these chains: no inscription from there on is cursed. */
+/** ord's jubilee on regtest, the network of these chains. From this height on, no inscription is cursed. */
 const jubileeHeight = 110;
 
 function naiveCursed({ number: ordsNumber, height, curse }: StoredInscription): boolean | null {
@@ -181,7 +181,7 @@ function matchesOf(
   return inscriptions.filter((inscription) => tests.every((test) => test(inscription)));
 }
 
-/** The place of an inscription in every sort. */
+/** The position of an inscription in every sort order. */
 export function placeOf({ key, number: ordsNumber, content }: StoredInscription): SearchPlace {
   return { key, number: ordsNumber, length: content === null ? 0 : content.body.length };
 }
@@ -199,7 +199,7 @@ function orderOf({
   return (a, b) => sign * (compare(value(a), value(b)) || compare(a.key, b.key));
 }
 
-/** The matches of a question, sorted and cut. */
+/** The matches of a query, sorted and cut to a page. */
 export function naiveSearch(
   inscriptions: readonly StoredInscription[],
   question: NaiveQuestion,
@@ -216,7 +216,7 @@ export function naiveSearch(
 const typesMax = 50;
 const typeBytesMax = 512;
 
-/** The number of matches of a question, by type and by day. */
+/** The number of a query's matches, by type and by day. */
 export function naiveFacets(
   inscriptions: readonly StoredInscription[],
   question: NaiveQuestion,
@@ -231,7 +231,7 @@ export function naiveFacets(
     const type = typeText(inscription);
     types.set(type, (types.get(type) ?? 0) + 1);
   }
-  // no text comes before every text
+  // inscriptions without a type sort before all types
   const orderBytes = (type: string | null): Buffer => Buffer.from(type === null ? '' : `.${type}`);
   const listed = [...types]
     .map(([contentType, count]) => ({ contentType, count }))
@@ -247,7 +247,7 @@ export function naiveFacets(
   };
 }
 
-/** Inscriptions whose text contains all needles (as given, not folded). */
+/** Inscriptions whose text contains all needles. Needles are as given, not folded. */
 export function naiveTextSearch(
   inscriptions: readonly StoredInscription[],
   corpus: Corpus,
@@ -257,7 +257,7 @@ export function naiveTextSearch(
   return naiveSearch(inscriptions, { corpus, match: 'substring', needles }, page);
 }
 
-/** Inscriptions whose stored or decoded body has a hash. */
+/** Inscriptions whose stored body or decoded body has this hash. */
 export function naiveHashSearch(
   inscriptions: readonly StoredInscription[],
   hash: Uint8Array,

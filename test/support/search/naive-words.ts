@@ -5,7 +5,7 @@ const isLetter = (point: string): boolean => letter.test(point);
 
 const equals = new Map<string, boolean>();
 
-/** Equal by the language's own simple case folding. */
+/** Whether two characters are equal under the language's own simple case folding. */
 function isSame(a: string, b: string): boolean {
   if (a === b) return true;
   const pair = `${a}${b}`;
@@ -17,7 +17,7 @@ function isSame(a: string, b: string): boolean {
   return same;
 }
 
-/** Runs of up to 64 letters, as lists of code points, with repetitions. */
+/** Splits a text into runs of up to 64 letters, as lists of code points. Repeated words are kept. */
 export function naiveWords(text: string): string[][] {
   const words: string[][] = [];
   let word: string[] = [];
@@ -34,7 +34,10 @@ export function naiveWords(text: string): string[][] {
 
 const editsAllowed = (length: number): number => [0, 0, 0, 1, 1, 1][length] ?? 2;
 
-/** Edits between two words: insert, delete, change, or swap two neighbours; no part is edited twice. */
+/**
+ * The number of edits between two words. An edit inserts, deletes or changes a letter, or swaps two neighbours. No part
+ * is edited twice.
+ */
 export function naiveEdits(a: readonly string[], b: readonly string[]): number {
   const rows: number[][] = Array.from({ length: a.length + 1 }, (_, i) =>
     Array.from({ length: b.length + 1 }, (__, j) => (i === 0 ? j : j === 0 ? i : 0)),
@@ -53,10 +56,10 @@ export function naiveEdits(a: readonly string[], b: readonly string[]): number {
 }
 
 const wordsOfTexts = new Map<string, string[][]>();
-/** The words of some thousand short texts. */
+/** Maximum number of texts whose words are cached. */
 const keptTextsMax = 20_000;
 
-/** The words of a text, cached because many questions need them. */
+/** The words of a text, cached because many queries need them. */
 function keptWords(text: string): string[][] {
   let words = wordsOfTexts.get(text);
   if (words === undefined) {
@@ -67,7 +70,7 @@ function keptWords(text: string): string[][] {
   return words;
 }
 
-/** Whether a text has all words of a question, within the edits that a fuzzy search allows. */
+/** Whether a text has all words of a query, within the edits that a fuzzy search allows. */
 export function hasWords(text: string, question: string, isFuzzy: boolean): boolean {
   const words = keptWords(text);
   return naiveWords(question).every((wanted) => {

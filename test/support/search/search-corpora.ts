@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { type TestContent, type TestInscription, testTxid, text } from './search-rows.ts';
 
-// Material of needles and texts: everything that could confuse a query language, an encoding or a database.
+// Fragments for needles and texts. They contain everything that could confuse a query language, an encoding or a
+// database.
 export const fragments = [
   'a',
   'b',
@@ -112,7 +113,7 @@ const jsonText = fc
   .map((value) => JSON.stringify(value));
 const htmlText = oddText.map((value) => `<!DOCTYPE html><body class="a">${value}</body>`);
 
-/** Letters of several scripts, of one and two UTF-16 units, in similar words. */
+/** Letters of several scripts for similar words. Some have one UTF-16 unit, some have two. */
 const wordLetters = [
   'a',
   'b',
@@ -162,8 +163,8 @@ const content: fc.Arbitrary<TestContent | null> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(null) },
 );
 /**
- * Exact types: case, parameters, classes that are parts of others, one that is not UTF-8, and some close to the
- * length limit.
+ * Content types for exact matches. They differ in case or parameters, some are parts of others, one is not UTF-8, and
+ * some are close to the length limit.
  */
 const contentTypes = [
   'image/png',
@@ -184,7 +185,7 @@ const contentTypes = [
   `${'y'.repeat(600)}/z`,
 ];
 
-// names and values that contain escapes, foldings and other names
+// names and values that contain escapes, characters that fold, and other names
 const names = [
   'a',
   'A',
@@ -222,7 +223,7 @@ const jsonScalar = fc.oneof(
   fc.constantFrom('1', '1.5', '1e+21', '9007199254740993', '-7', 'true', 'false', 'null'),
 );
 const jsonName = fc.constantFrom(...names).map((name) => JSON.stringify(name));
-/** Canonical metadata: names may repeat. */
+/** Canonical metadata. Names may repeat. */
 const { metadataJson } = fc.letrec<{ metadataJson: string; object: string; list: string }>((tie) => ({
   metadataJson: fc.oneof({ maxDepth: 3 }, jsonScalar, tie('object'), tie('object'), tie('list')),
   object: fc
@@ -247,7 +248,7 @@ const galleryId = fc
 const galleryItem = fc
   .tuple(galleryId, attributes)
   .map(([id, itsAttributes]) => `{"id":"${id}","attributes":${itsAttributes}}`);
-/** Properties as ord shows them; some contain an id that is not an item of the gallery. */
+/** Properties as ord shows them. Some contain an id that is not the id of a gallery item. */
 const properties = fc
   .tuple(fc.array(galleryItem, { maxLength: 3 }), attributes, fc.option(galleryId, { freq: 4 }))
   .map(([gallery, itsAttributes, id]) => {
@@ -273,14 +274,15 @@ const inscription: fc.Arbitrary<TestInscription> = fc
     return otherType === undefined ? rest : { ...rest, contentType: otherType };
   });
 
-/** A block: its inscriptions and its time. */
+/** The inscriptions of a block, and the block's time. */
 export interface CorpusBlock {
   readonly inscriptions: readonly TestInscription[];
   readonly time: number;
 }
 
 /**
- * Blocks with copies: a number instead of an inscription repeats an earlier one. Times go backwards and cross days.
+ * Blocks with copies. A number in place of an inscription repeats an earlier inscription. Block times go backwards and
+ * cross days.
  */
 export const chain: fc.Arbitrary<CorpusBlock[]> = fc
   .array(
@@ -306,7 +308,9 @@ export const chain: fc.Arbitrary<CorpusBlock[]> = fc
     }));
   });
 
-/** A needle that is cut from the texts of the chain (and put in another case), or made from the same fragments. */
+/**
+ * A needle that is either cut from the texts of the chain (and put in another case), or made from the same fragments.
+ */
 export interface NeedleSeed {
   readonly kind: 'cut' | 'made';
   readonly made: string;
@@ -330,7 +334,7 @@ export function needleOf(seed: NeedleSeed, texts: readonly string[]): string {
     .slice(0, seed.length)
     .join('');
   const needle = seed.kind === 'made' || cut === '' ? seed.made : cut;
-  // only if the number of code points stays the same
+  // only if the case does not change the number of code points
   const upper = Array.from(needle, (point) =>
     Array.from(point.toUpperCase()).length === 1 ? point.toUpperCase() : point,
   );

@@ -12,7 +12,7 @@ import { chain } from './search-corpora.ts';
 import { type QuestionSeed, questionOf, questionSeed, sliceOf } from './search-questions.ts';
 import { createSearchRows } from './search-rows.ts';
 
-/** Asks everything about the current rows: pages and counts. */
+/** Checks queries about the current rows: pages and counts. */
 async function ask(subject: ConformanceSubject, seeds: readonly QuestionSeed[]): Promise<void> {
   const { inscriptions } = subject.rows;
   for (const [index, seed] of seeds.entries()) {
@@ -26,9 +26,10 @@ async function ask(subject: ConformanceSubject, seeds: readonly QuestionSeed[]):
 type CreateEngine = (pool: pg.Pool) => Promise<EngineUnderTest> | EngineUnderTest;
 
 /**
- * The requirements on every engine: answers equal those of a scan, in every state of its own index.
+ * The tests that every engine must pass. Results must equal those of a scan, whatever the state of the engine's own
+ * index.
  *
- * @param chains random chains that are searched completely, in a run that is not long
+ * @param chains number of random chains that are searched completely, if the run is not a long one
  */
 export function describeSearchEngine(name: string, create: CreateEngine, chains = 3): void {
   describeSubject(name, create, (current) => {
@@ -40,7 +41,7 @@ export function describeSearchEngine(name: string, create: CreateEngine, chains 
   });
 }
 
-/** Only the random chains of these tests: for code around an engine that passes all of them elsewhere. */
+/** Runs only the random chains of these tests. It is for code around an engine that passes all tests elsewhere. */
 export function describeRandomSearches(name: string, create: CreateEngine, chains: number): void {
   describeSubject(name, create, (current) => testRandomChains(current, chains));
 }
@@ -82,7 +83,7 @@ function testRandomChains(current: () => ConformanceSubject, chains: number): vo
           for (const [height, { inscriptions, time }] of blocks.entries()) {
             await subject.addBlock(inscriptions, time);
             if (height === 0) await ask(subject, seeds);
-            // every block except the last is indexed on its own: many parts, which are merged
+            // each block except the last is indexed separately, which makes many parts, which are then merged
             if (height < blocks.length - 1) await subject.takeUp();
           }
           await ask(subject, seeds);

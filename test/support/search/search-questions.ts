@@ -25,14 +25,14 @@ const filterParts = [
 ] as const;
 type FilterPart = (typeof filterParts)[number];
 
-/** The material of questions about an existing chain: filters and words are drawn from its inscriptions. */
+/** Random data for queries about an existing chain. Filters and words come from the chain's inscriptions. */
 export const questionSeed = fc.record({
   kind: fc.constantFrom('text', 'text', 'text', 'hash'),
   corpus: fc.constantFrom<Corpus[]>('content', 'content', 'metadata'),
   match: fc.constantFrom<TextMatch[]>('substring', 'substring', 'words', 'fuzzy'),
   needles: fc.array(needleSeed, { minLength: 1, maxLength: 3 }),
   word,
-  /** Number of needles; 0 only if the filter allows it. */
+  /** Number of needles. Zero counts only if the filter may be used alone. */
   needleCount: fc.nat({ max: 3 }),
   parts: fc.oneof(
     fc.constant<FilterPart[]>([]),
@@ -52,7 +52,7 @@ export type QuestionSeed = typeof questionSeed extends fc.Arbitrary<infer Seed> 
 
 const at = <T>(list: readonly T[], index: number): T | undefined => list[index % Math.max(1, list.length)];
 
-/** The value in another case, if the number of code points stays the same. */
+/** The value in another case, if that does not change the number of code points. */
 function cased(value: string, isUpper: boolean): string {
   if (!isUpper) return value;
   return Array.from(value, (point) => {
@@ -113,7 +113,7 @@ const filters: Readonly<Record<FilterPart, FilterOf>> = {
 };
 
 function filterOf(seed: QuestionSeed, inscriptions: readonly StoredInscription[]): SearchFilter {
-  // inscriptions with any of the fields first
+  // prefers inscriptions that have any of the fields
   const target = at(inscriptions, seed.target);
   return Object.assign({}, ...seed.parts.map((part) => filters[part](target, seed))) as SearchFilter;
 }
@@ -124,7 +124,7 @@ function wordsQuestion(seed: QuestionSeed, texts: readonly string[]): string[] {
     .slice(0, Math.max(1, seed.needleCount))
     .map((needle) => at(all, needle.at)?.join('') ?? seed.word);
   const words = seed.from % 3 === 0 ? [...drawn, seed.word] : drawn;
-  // sometimes the last word loses a letter, or doubles one
+  // sometimes the last word loses a letter or gets one twice
   const last = Array.from(words.pop() ?? 'a');
   const edited = last.toSpliced(seed.from % last.length, seed.from % 5 === 0 ? 1 : 0);
   return [...words, edited.join('')]
@@ -141,8 +141,8 @@ const hashOf = ({ from, isUpper }: QuestionSeed, inscriptions: readonly StoredIn
 };
 
 /**
- * Sources of needles: mostly the inscription of the filter, because needles of another one would match nothing together
- * with it.
+ * Inscriptions from which needles are cut. Mostly this is the inscription of the filter, because needles of another
+ * inscription would match nothing together with the filter.
  */
 function sourcesOf(
   { target, from }: QuestionSeed,
@@ -154,7 +154,7 @@ function sourcesOf(
   return isFree ? inscriptions : [own];
 }
 
-/** The question of a seed; null: there is no question. */
+/** The query of a seed; `null` if the seed gives no query. */
 export function questionOf(
   seed: QuestionSeed,
   inscriptions: readonly StoredInscription[],
@@ -182,7 +182,7 @@ export function questionOf(
 export const needsNoNeedle = ({ title, traits, gallery, metadata }: SearchFilter): boolean =>
   (title ?? traits ?? gallery ?? metadata) !== undefined;
 
-/** The slice of a seed. */
+/** The slice of results that a seed asks for. */
 export function sliceOf(seed: QuestionSeed, inscriptions: readonly StoredInscription[]): SearchSlice {
   const { page, itemsPerPage, sort, order, after } = seed;
   if (seed.isPlain && after === null) return { page, itemsPerPage };

@@ -2,10 +2,16 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Payer } from '#test/support/orders/payer.ts';
 import type { PaymentCase } from './payment-cases.ts';
 
-/** Depths of reorganisations: one block, and more than a node takes back into its mempool. */
+/**
+ * Depths of reorganisations, in blocks: one block, and more blocks than those whose transactions return to a node's
+ * mempool.
+ */
 const depths = [1, 12];
 
-/** Exact payments of orders whose blocks are removed, or whose transactions the node forgets. */
+/**
+ * Cases with exact payments where a reorganisation removes the blocks of the order, or the node forgets the order's
+ * transactions.
+ */
 export const chainCases: readonly PaymentCase[] = [
   ...depths.flatMap((depth): PaymentCase[] => [
     {
@@ -14,7 +20,7 @@ export const chainCases: readonly PaymentCase[] = [
         const payment = await payer.revealed();
         await payer.world.chain.mineEmpty(depth - 1);
         await payer.reorganise(depth);
-        // the node has forgotten the transactions of the lowest of 12
+        // after a reorganisation of 12 blocks, the node has forgotten the transactions of the lowest block
         await payer.sendAgain(payment);
       },
       ends: 'delivered',
@@ -55,7 +61,7 @@ function blocksWords(depth: number): string {
   return depth === 1 ? 'a block is' : `${depth} blocks are`;
 }
 
-/** A block with the commit of an order, and nothing else of the mempool. */
+/** Mines a block that contains only the commit of an order. */
 async function mineCommit({ world, order }: Payer): Promise<void> {
   const found = await world.customerOrders.read(order.id);
   const { txid } = found!.transactions.find(({ kind }) => kind === 'commit')!;

@@ -10,18 +10,21 @@ import { regtestSatributes } from '#test/support/regtest-satributes.ts';
 
 type World = Pick<OrderWorld, 'database' | 'customerOrders'>;
 
-/** Finds an order as a builder of payments does. */
+/** Finds an order like the builder of payments does. */
 export const findOrder = ({ database }: World, wanted: WantedOrderName): Promise<FoundOrder> =>
   withTransaction(database.pool, (client) => findOpenOrder(client, networks.regtest, wanted));
 
-/** Finds an order that takes money. */
+/** Finds an order that accepts money. */
 export async function findOpen(world: World, id: string): Promise<OpenOrder> {
   const found = await findOrder(world, { id });
   if (found.kind !== 'open') throw new Error(`the order is ${found.kind}`);
   return found.order;
 }
 
-/** The predicted end of an order after a payment with these outputs: first parents, then coins. */
+/**
+ * Predicts the outcome of an order after a payment. The payment's first outputs return parents, the other outputs are
+ * coins.
+ */
 export function foretell(
   open: OpenOrder,
   values: readonly number[],
@@ -35,7 +38,7 @@ export function foretell(
   return afterPayment(open, { coins, parents }, regtestSatributes());
 }
 
-/** Compares the payments that an order's transactions spend with the predicted ones, in their order. */
+/** Compares the payments that an order's transactions spend with the predicted ones, in order. */
 export async function expectSpent(
   { customerOrders }: World,
   id: string,

@@ -9,7 +9,7 @@ import { StockRoom } from '#test/support/orders/stock-room.ts';
 export type PaidKindName = 'direct orders' | 'managed orders' | 'special sats of several files';
 export type WantedTerms = Partial<Pick<OrderTerms, 'feeRate' | 'uncurse'>>;
 
-/** An order of a case: its contents, and the owners of its deliveries and refunds. */
+/** An order of a case: its contents, and the owners of the addresses for deliveries and refunds. */
 export interface WantedPaid {
   readonly contents: readonly string[];
   readonly receiver: number;
@@ -20,9 +20,9 @@ export interface WantedPaid {
 /** The world in which orders of one kind are created, paid and delivered. */
 export interface PaidRoom {
   readonly world: OrderWorld;
-  /** Script of the inventory whose sats its orders take, in hex; absent: none. */
+  /** Script of the inventory whose sats the orders use, in hex. Default: none. */
   readonly inventory?: string;
-  /** The first block with outputs of it. */
+  /** The first block with outputs of this inventory. */
   readonly stockedFrom?: number;
   order(wanted: WantedPaid): Promise<PaidOrder>;
   close(): Promise<void>;
@@ -30,22 +30,22 @@ export interface PaidRoom {
 
 export interface PaidKind {
   readonly name: PaidKindName;
-  /** Files of an order. */
+  /** Number of files in an order. */
   readonly files: number;
   readonly open: () => Promise<PaidRoom>;
 }
 
-// a restarted node has an empty mempool
+// a node that restarts has an empty mempool
 const node = { extra: ['-persistmempool=0'] };
 
-/** Orders of one file, paid to their reveal. */
+/** Orders of one file. The payment goes to the script that the reveal spends. */
 export const directOrders: PaidKind = {
   name: 'direct orders',
   files: 1,
   open: () => openWorld('direct'),
 };
 
-/** Orders of two files, paid to the wallet, which makes a commit. */
+/** Orders of two files. The payment goes to the wallet, which makes a commit. */
 export const managedOrders: PaidKind = {
   name: 'managed orders',
   files: 2,
@@ -64,9 +64,12 @@ async function openWorld(type: OrderTerms['type']): Promise<PaidRoom> {
   };
 }
 
-/** Deeper than any reorganisation of a case. */
+/** Number of blocks, more than any reorganisation of a case removes. */
 const buriedBlocks = 20;
-/** More sats than the orders of all cases take: rests of outputs are listed again. */
+/**
+ * Number of outputs in the inventory. They have more sats than the orders of all cases use, because the rests of
+ * outputs are listed again.
+ */
 const stockedOutputs = 150;
 
 /** Orders of two files, each on its own inventory sat. */

@@ -4,11 +4,11 @@ import { transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import type { Payer } from '#test/support/orders/payer.ts';
 import type { PaidKindName, WantedTerms } from './paid-kinds.ts';
 
-/** A way in which an order is paid, and its end. */
+/** A way to pay an order, and the expected end of the order. */
 export interface PaymentCase {
   readonly name: string;
   readonly run: (payer: Payer) => Promise<unknown>;
-  /** A delivery may leave a refund of the excess. */
+  /** The expected end. A delivery may also refund the excess. */
   readonly ends:
     | 'delivered'
     | 'delivered, the rest refunded'
@@ -16,20 +16,20 @@ export interface PaymentCase {
     | 'refunded'
     | 'nothing was paid'
     | 'dust stays owed';
-  /** Terms of the order beside its files. */
+  /** Terms of the order, apart from its files. */
   readonly terms?: WantedTerms;
-  /** Kinds of orders that it applies to; absent: all. */
+  /** Kinds of orders that the case applies to. Default: all. */
   readonly of?: readonly PaidKindName[];
 }
 
-/** Cases of payments alone. Special sats are spent beside them, by the same rules in all cases. */
+/** Kinds for cases that only concern payments. Special sats are spent in addition, by the same rules in all cases. */
 const ofPayments: readonly PaidKindName[] = ['direct orders', 'managed orders'];
 
 const oneBitcoin = 100_000_000;
-/** Maximum number of a coin's descendants in the mempool of nodes before Core 31. */
+/** Maximum number of unconfirmed descendants that nodes before Core 31 accept for a coin. */
 const ancestorsMax = 24;
 
-/** Right and wrong payments, before anything else happens to the chain. */
+/** Cases with right and wrong payments, where nothing else happens on the chain. */
 export const paymentCases: readonly PaymentCase[] = [
   { name: 'exactly', run: (payer) => payer.pay(payer.amount), ends: 'delivered' },
   {
@@ -50,7 +50,7 @@ export const paymentCases: readonly PaymentCase[] = [
   },
   {
     name: 'short, and with the missing sats, if an input costs more than the service earns',
-    // other kinds also get a share of the fees, which pays for the input
+    // other kinds also get a share of the fees, which pays for the additional input
     of: ['direct orders'],
     terms: { feeRate: 100_000n },
     run: async (payer) => {
@@ -108,7 +108,7 @@ export const paymentCases: readonly PaymentCase[] = [
   },
   {
     name: 'too little for its transactions, as an earlier version left it, and then more',
-    // the only kind in that version
+    // the earlier version had only this kind
     of: ['direct orders'],
     run: async (payer) => {
       await payer.pay(payer.amount - 600);
@@ -216,7 +216,7 @@ export const paymentCases: readonly PaymentCase[] = [
       for (let refunds = 1; refunds <= 3; refunds++) {
         await payer.world.eventually(async () => {
           const found = await payer.world.customerOrders.read(payer.order.id);
-          // the next one may be made before the block
+          // the next refund may be made before the block is mined
           return (found?.transactions.filter(({ kind }) => kind === 'refund').length ?? 0) >= refunds;
         });
         await payer.world.sent(payer.order.id, ['refund']);
@@ -315,7 +315,7 @@ export const paymentCases: readonly PaymentCase[] = [
       );
       const refund = rows[0]!.txid.reverse().toString('hex');
       await world.chain.takeBack(4);
-      // another branch has the second payment with its refund, and the first payment is not mined again
+      // the new branch has the second payment with its refund, and the first payment is not mined again
       await world.bitcoind.rpc.call('generateblock', ['raw(51)', [second.txid, refund]]);
       await payer.replace(first, amount);
       await payer.mine();
@@ -400,7 +400,7 @@ export const paymentCases: readonly PaymentCase[] = [
   },
 ];
 
-/** Outputs that do not count: no node relays them. */
+/** Pays with outputs that are too small to count, and that no node relays. */
 async function payWorthless({ world, order }: Payer): Promise<void> {
   const coin = await world.chain.coin();
   const change = { value: coin.value - 329 - 1000, to: coin.owner };

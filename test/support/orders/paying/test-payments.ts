@@ -15,15 +15,15 @@ import type { PaidKind, PaidRoom } from './paid-kinds.ts';
 import { type PaymentCase, paymentCases } from './payment-cases.ts';
 
 const firstOwner = 30_000;
-/** Sats below the fee of a refund at any rate. */
+/** Maximum sats that may stay owed. They are below the fee of a refund at any rate. */
 const worthlessMax = 440n;
 const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');
 
 /**
- * Tests each way to pay an order of a kind: the order is delivered once or refunded once, the service has the quoted
+ * Tests each way to pay an order of a kind. The order is delivered once or refunded once, the service has the quoted
  * sats, and the audit finds nothing.
  *
- * @param more tests of the same room
+ * @param more adds tests that use the same room
  */
 export function testPayments(kind: PaidKind, more: (room: () => PaidRoom) => void = () => undefined): void {
   const cases = [...paymentCases, ...chainCases].filter(({ of }) => of?.includes(kind.name) ?? true);
@@ -44,7 +44,7 @@ export function testPayments(kind: PaidKind, more: (room: () => PaidRoom) => voi
   });
 }
 
-/** Pays a part, and then the rest: the delivery spends both, as predicted. */
+/** Pays a part, and then the rest. The delivery must spend both payments, as predicted. */
 async function expectForetold(room: PaidRoom, { files }: PaidKind): Promise<void> {
   const { world } = room;
   const contents = Array.from({ length: files }, (_, file) => `foretold ${file}`);
@@ -74,7 +74,7 @@ async function expectPaid(
   const order = await room.order({ contents, receiver, refund, terms });
   const payer = new Payer(world, order);
   await run(payer);
-  // the node's estimate depends on other cases, and decides whether dust is worth a refund
+  // other cases change the node's estimate, which decides whether dust is worth a refund
   const isDustLeft = ends === 'delivered, and the dust refunded once fees allow it';
   await settle(payer, isDustLeft ? 1_000_000n : worthlessMax);
   const chain = await ChainMoney.read(world.bitcoind.rpc, Math.max(1, from));
@@ -103,8 +103,8 @@ async function expectPaid(
 }
 
 /**
- * Revenue of a delivery: everything quoted except postage, and an excess below dust. Each further payment is an input,
- * which costs at the rate of the order.
+ * Revenue of a delivery: everything quoted except postage, plus an excess below dust. Each further payment adds an
+ * input, which costs virtual bytes at the rate of the order.
  */
 function revenueOf({ amount, quote, request, terms }: Order, fate: MoneyFate): number {
   const { left, paid, payments, sizes } = fate;
@@ -116,7 +116,7 @@ function revenueOf({ amount, quote, request, terms }: Order, fate: MoneyFate): n
   return quote.serviceFee - postage + tooMuch - furtherInputs;
 }
 
-/** Mines until the order is in its final state. */
+/** Mines blocks until the order is in its final state. */
 async function settle({ order, world }: Payer, owedMax: bigint): Promise<void> {
   const { chain, customerOrders, database } = world;
   const ends = ['completed', 'refunded', 'expired', 'waiting-refund'];

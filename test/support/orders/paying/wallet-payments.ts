@@ -11,19 +11,20 @@ import { home, lentParents, p2pkhHome, refunded } from '#test/support/orders/len
 import type { OrderWorld } from '#test/support/orders/order-world.ts';
 import { expectSpent, findOpen, findOrder, foretell } from './foretell.ts';
 
-/** Sats of a wallet's postage coin. */
+/** Value of a wallet's postage coin, in sats. */
 const postage = 546;
 
 /**
- * Tests payments that a wallet makes instead of the requested one: each ends in a delivery or in a full refund.
+ * Tests payments that a wallet makes in place of the requested one. Each case must end in a delivery or in a full
+ * refund.
  *
- * @param worldOf indexes runes, and has 40 coins for these tests
+ * @param worldOf the world, which indexes runes and has 40 coins for these tests
  */
 export function testWalletPayments(worldOf: () => OrderWorld): void {
   const { inscribed, termsOf, ordered, to, send, runesAt, shown, place, ...more } = lentParents(worldOf);
   const { expectAt, expectChildren, accounts, audited } = more;
 
-  /** Values of two coins that pay for an order. The first one brings a sat. */
+  /** Values of two coins that together pay for an order. The first coin has the sat for the inscription. */
   const twoCoins = async (id: string): Promise<readonly [number, number]> => {
     const { missingInTwo } = await findOpen(worldOf(), id);
     return [postage, Number(missingInTwo) - postage];
@@ -34,7 +35,7 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
     await worldOf().wake(id);
   };
 
-  /** Mines until all money of an order is refunded, and the index has the refund. */
+  /** Mines blocks until all money of an order is refunded, and the index has the refund. */
   const untilRefunded = async (id: string): Promise<void> => {
     await worldOf().eventually(async () => {
       await worldOf().chain.mineMempool();
@@ -43,7 +44,7 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
     await worldOf().indexed();
   };
 
-  /** Mines until nothing is owed for an order. */
+  /** Mines blocks until nothing is owed for an order. */
   const untilSettled = async (id: string): Promise<void> => {
     await worldOf().eventually(async () => {
       await worldOf().chain.mineMempool();
@@ -95,7 +96,7 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
       const [first, rest] = await twoCoins(id);
       const values = [first, rest, 40_000];
       const outcome = foretell(await findOpen(worldOf(), id), values);
-      // the added one alone pays for the order
+      // the additional coin alone pays for the order
       expect(outcome).toMatchObject({ spent: [{ vout: 2 }] });
       const txid = await send(
         [],
@@ -206,7 +207,7 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
       await worldOf().until(id, 'waiting-confirmation');
       expect((await findOrder(worldOf(), { id })).kind).toBe('paid');
       await chain.takeBack(1);
-      // the other branch spends the input of the coin
+      // the new branch spends the input that the coin came from
       await chain.mine([transaction([from], [{ value: from.value - 90_000, to: from.owner }])]);
       await chain.mineEmpty(1);
       await worldOf().until(id, 'waiting-payment');
@@ -267,7 +268,7 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
       await worldOf().chain.mineMempool();
       await worldOf().until(id, 'waiting-parent');
       expect((await findOpen(worldOf(), id)).parents.map(({ came }) => came)).toEqual([null, null]);
-      // sats beyond the charge pay for their return
+      // the sats above the charge pay for the return of the parents
       await send([], [charge, { ...charge, value: 30_000 }]);
       await worldOf().chain.mineMempool();
       await worldOf().sent(id, ['return']);
@@ -296,7 +297,7 @@ export function testWalletPayments(worldOf: () => OrderWorld): void {
     });
   });
 
-  /** Sends these outputs, and 11 units of a new rune in the first. Returns the txid. */
+  /** Sends these outputs, the first of which also has 11 units of a new rune. Returns the txid. */
   async function sendRunic(outputs: readonly NewOutput[]): Promise<string> {
     const { chain } = worldOf();
     const coin = await chain.coin();

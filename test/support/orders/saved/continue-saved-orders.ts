@@ -7,7 +7,7 @@ import { readSaved, type SavedService } from './saved-service.ts';
 
 const runMs = 240_000;
 
-/** Tests that the current version continues orders of earlier ones; each is named by its last migration. */
+/** Tests that the current version continues orders of earlier versions. Each version is named by its last migration. */
 export function continueSavedOrders(versions: readonly string[]): void {
   describe.skipIf(bitcoindForTests() === null).each(versions)(
     'orders that version %s left in every state',

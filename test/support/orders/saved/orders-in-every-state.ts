@@ -8,33 +8,33 @@ import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.
 import { lentParents } from '../lent-parents.ts';
 import type { StockRoom } from '../stock-room.ts';
 
-/** An order that was created, and its end if its customer does `todo`. */
+/** A created order, and its expected end if its customer pays `todo`. */
 export interface MadeOrder {
   readonly id: string;
   /** Contents that no other order inscribes. */
   readonly contents: readonly string[];
-  /** Scripts of its charge, its receiver and its refunds, in hex. */
+  /** The order's scripts for its charge, its receiver and its refunds, in hex. */
   readonly address: string;
   readonly receiver: string;
   readonly refund: string;
-  /** The inventory whose sat it takes; absent: none. */
+  /** Script of the inventory whose sat the order uses. Default: none. */
   readonly inventory?: string;
   /** Sats. */
   readonly amount: number;
   readonly end: 'delivered' | 'refunded' | 'owed' | 'burned' | 'returned';
-  /** Sats that must still be paid. */
+  /** Sats that the customer still has to pay. */
   readonly todo: number;
 }
 
 const firstOwner = 60_000;
-/** Two files, paid to the wallet, which makes a commit. */
+/** Terms of an order of two files. The payment goes to the wallet, which makes a commit. */
 const managed = { count: 2, terms: { type: 'bulk' } } as const;
 const rich = 300_000n;
 
 /**
- * Orders of each kind and state, with real payments: delivered, refunded and owed ones, and orders that are unpaid,
- * paid in part, unconfirmed, revealed, burned, bumped, on an inventory sat, managed, and with a parent. Nothing
- * processes them afterwards.
+ * Makes orders of each kind and state, with real payments. Some are delivered, refunded or owed. Others are unpaid,
+ * paid in part, unconfirmed, revealed, burned, bumped, on an inventory sat, managed, or with a parent. Nothing
+ * processes the orders afterwards.
  */
 export async function makeOrdersInEveryState(room: StockRoom): Promise<Record<string, MadeOrder>> {
   const { world } = room;
@@ -179,7 +179,7 @@ export async function makeOrdersInEveryState(room: StockRoom): Promise<Record<st
     return { outputScript: script, value: body.charge.amount };
   }
 
-  // open orders from here on: fees rise, and sent transactions stay in the mempool
+  // all orders from here on stay open, because fees rise and sent transactions stay in the mempool
   const stuck = await order('stuck', 'delivered');
   await send([], [stuck.charge]);
   await mine();
@@ -210,7 +210,7 @@ export async function makeOrdersInEveryState(room: StockRoom): Promise<Record<st
   ];
   const charges = [...underWay.map(({ charge }) => charge), await ofStock('revealed on stock')];
   await send([], charges);
-  // these two wait for money in blocks
+  // these two orders wait for money in blocks
   const short = [await order('short', 'delivered'), await order('managed and short', 'delivered', managed)];
   for (const { charge } of short) await send([], [{ ...charge, value: charge.value - 1000 }]);
   const returning = await order('parent returns', 'returned', { parents: [termsOf(sentHome[0]!)] });
@@ -243,7 +243,7 @@ export async function makeOrdersInEveryState(room: StockRoom): Promise<Record<st
   await world.stop();
   return made;
 
-  /** A block of the whole mempool except the transactions of an order, and what pays for them. */
+  /** Mines the complete mempool except the transactions of an order, and their inputs. */
   async function mineAllBut(id: string): Promise<void> {
     const { rows } = await withTransaction(database.pool, (tx) =>
       tx.query<{ txid: Buffer }>(

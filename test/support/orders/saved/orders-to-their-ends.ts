@@ -18,14 +18,14 @@ const endStates: Readonly<Record<MadeOrder['end'], string>> = {
 };
 
 /**
- * Orders whose money mixes with other money: sats of parents, and of the operator, which pay for a bump. Only the audit
- * follows it.
+ * Orders whose money mixes with other money: with sats of parents, and with sats of the operator that pay for a bump.
+ * Only the audit follows this money.
  */
 const mixed: ReadonlySet<string> = new Set(['stuck', 'delivered with a parent', 'parent waits']);
 
 /**
- * Pays saved orders of a running service until all of them are over. The ledger agrees with the chain at the start and
- * at the end, when the money of each order is where it belongs.
+ * Pays saved orders of a running service until all are over. The ledger must agree with the chain at the start and at
+ * the end. At the end the money of each order must be where it belongs.
  */
 export async function bringToTheirEnds(service: OrderService, { orders }: SavedService): Promise<void> {
   const { chain, database } = service;

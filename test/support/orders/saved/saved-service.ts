@@ -12,23 +12,23 @@ import type { MadeOrder } from './orders-in-every-state.ts';
 
 /** A stopped service: its rows, its wallet and its chain. */
 export interface SavedService {
-  /** Its clock when it was saved, in milliseconds since 1970. */
+  /** The service's clock when it was saved, in milliseconds since 1970. */
   readonly savedAt: number;
-  /** Migrations of schema `service` that its rows have. */
+  /** Migrations of schema `service` that had run when the rows were saved. */
   readonly migrations: readonly string[];
-  /** Rows of each table in the format of COPY, and the columns. */
+  /** Rows of each table in the format of COPY, and the names of its columns. */
   readonly tables: readonly { readonly name: string; readonly columns: string; readonly rows: string }[];
   readonly sequences: readonly { readonly name: string; readonly last: string; readonly called: boolean }[];
-  /** The seed file, and its mark. */
+  /** Contents of the seed file, and the file's mark. */
   readonly seed: string;
   readonly mark: string;
-  /** Blocks of the node from height 1 on, and its mempool, each transaction after its inputs. In hex. */
+  /** Blocks of the node from height 1 on, and its mempool. Each transaction comes after its inputs. In hex. */
   readonly blocks: readonly string[];
   readonly mempool: readonly string[];
   readonly orders: Readonly<Record<string, MadeOrder>>;
 }
 
-/** Reads a service of which only the database and the node run. */
+/** Reads a service whose processes are stopped. Its database and its node must run. */
 export async function saveService(
   { superuserUrl, rpc, seedFile }: { superuserUrl: string; rpc: NodeRpc; seedFile: string },
   orders: SavedService['orders'],
@@ -94,13 +94,13 @@ async function chainOf(rpc: NodeRpc): Promise<Pick<SavedService, 'blocks' | 'mem
 }
 
 /**
- * Copies the rows into a database with the same migrations of schema `service` and no rows. Their times move forward,
- * as if they had just been saved.
+ * Copies the rows into a database that has the same migrations of schema `service` and no rows. All times move forward,
+ * as if the rows had just been saved.
  */
 export async function loadRows(url: string, { tables, sequences, savedAt }: SavedService): Promise<void> {
   const client = await connectClient(url);
   try {
-    // a restore creates constraints and triggers after the rows
+    // a real restore creates constraints and triggers only after the rows
     await client.query(`SET session_replication_role = 'replica'`);
     const refuseAgain = await allowChanges(client);
     for (const { name, columns, rows } of tables) {
@@ -120,7 +120,7 @@ export async function loadRows(url: string, { tables, sequences, savedAt }: Save
   }
 }
 
-/** Tables with times, and assignments that move these forward by some milliseconds. */
+/** Tables that contain times, with SQL assignments that move these times forward by some milliseconds. */
 async function timesOf(client: pg.Client): Promise<{ name: string; columns: string }[]> {
   const { rows } = await client.query<{ name: string; columns: string }>(
     `SELECT c.relname AS name,
@@ -133,13 +133,13 @@ async function timesOf(client: pg.Client): Promise<{ name: string; columns: stri
   return rows;
 }
 
-/** Gives an empty node the chain, and tries its mempool. */
+/** Loads the chain into an empty node, and tries to send the mempool's transactions. */
 export async function loadChain(rpc: NodeRpc, { blocks, mempool }: SavedService): Promise<void> {
   for (const block of blocks) {
     const refusal = await rpc.call<string | null>('submitblock', [block]);
     if (refusal !== null) throw new Error(`a saved block is refused: ${refusal}`);
   }
-  // the service sends its own transactions again
+  // a refusal is ignored, because the service sends its own transactions again
   for (const made of mempool)
     await rpc.call('sendrawtransaction', [made, 0, 21_000_000]).catch(() => undefined);
 }
