@@ -20,13 +20,13 @@ export function completeEvents(events: readonly ReadEvent[]): ReadEvent[] {
   return events.filter(({ ph }) => ph === 'X');
 }
 
-/** The names of the tracks, by number. */
+/** Track names by number. */
 export function trackNames(events: readonly ReadEvent[]): Map<number, string> {
   const names = events.filter(({ name }) => name === 'thread_name');
   return new Map(names.map(({ tid, args }) => [tid, String(args['name'])]));
 }
 
-/** Events that overlap another one of their track without being within it: a viewer shows them wrongly. */
+/** Events that overlap another event of their track, and are not within it. A viewer shows such events wrongly. */
 export function unnested(events: readonly ReadEvent[]): ReadEvent[] {
   const open = new Map<number, number[]>();
   const sorted = completeEvents(events).toSorted((one, other) => one.ts - other.ts || other.dur - one.dur);

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** Default: 90 s, because a busy machine is many times slower than an idle one. */
+  /** Maximum time to wait, in ms. Default: 90 s, because a busy machine is many times slower than an idle one. */
   readonly limitMs?: number;
-  /** Time between two checks. Default: 20 ms. */
+  /** Time between two checks, in ms. Default: 20. */
   readonly everyMs?: number;
 }
 
 /**
- * Settles with the result once a condition holds. While the check returns false or throws (like an unmet
- * expectation), it is repeated. At the time limit it throws the last error.
+ * Repeats a check until its condition is true, and settles with the result. The check may return `false` or throw (like
+ * an unmet expectation). At the time limit it throws the last error.
  */
 export async function waitUntil<Found>(
   isSo: () => Promise<Found> | Found,

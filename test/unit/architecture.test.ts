@@ -14,7 +14,7 @@ interface Rule {
 const root = new URL('../../', import.meta.url);
 const rulesFile = new URL('.dependency-cruiser.mjs', root).href;
 const { default: cruiser } = (await import(rulesFile)) as { default: { forbidden: readonly Rule[] } };
-/** Git keeps no empty folder; one may be left in a checkout whose files have moved. */
+/** Whether a folder has files. Git keeps no empty folder, but a checkout may still have one whose files were moved. */
 const hasFiles = (folder: string): boolean =>
   readdirSync(new URL(`${folder}/`, root), { withFileTypes: true, recursive: true }).some((entry) =>
     entry.isFile(),
@@ -25,7 +25,7 @@ const foldersOf = (folder: string): string[] =>
   );
 
 const rooms = ['src', 'indexer', 'search'].flatMap(foldersOf).toSorted();
-/** Targets of a rule: rooms, and the subjects of the read model. */
+/** Possible targets of a rule: rooms, and the subjects of the read model. */
 const targets = rooms.flatMap((room) => (room === 'src/chain' ? foldersOf(room) : [room]));
 
 interface Row {
@@ -34,7 +34,7 @@ interface Row {
 }
 
 const rowPattern = /^\| `((?:src|indexer|search)(?:\/[\w-]+)?)` \| .* \| ([^|]*) \|$/u;
-/** The rows of the table of rooms in docs/architecture.md, with those of its groups. */
+/** The rows of the table of rooms in docs/architecture.md, including those of groups. */
 const allRows: readonly Row[] = readFileSync(new URL('docs/architecture.md', root), 'utf8')
   .split('\n')
   .flatMap((line) => {
@@ -42,7 +42,7 @@ const allRows: readonly Row[] = readFileSync(new URL('docs/architecture.md', roo
     return room === undefined || mayImport === undefined ? [] : [{ room, mayImport }];
   });
 const rows = allRows.filter(({ room }) => room.includes('/'));
-/** Rows of groups, keyed by name: rooms refer to them ("as `indexer`"). */
+/** Rows of groups, by group name. Rooms refer to these names ("as `indexer`"). */
 const groups: ReadonlyMap<string, string> = new Map(
   allRows.flatMap(({ room, mayImport }) => (room.includes('/') ? [] : [[room, mayImport]])),
 );
@@ -51,7 +51,7 @@ const named = (text: string): string[] => [...text.matchAll(/`([^`]+)`/gu)].map(
 const isWithin = (target: string, names: readonly string[]): boolean =>
   names.some((name) => target === name || target.startsWith(`${name}/`));
 
-/** The content of a row: names or its group's, and after "but" the excluded ones. */
+/** What a row says: its own names or those of its group, and after "but" the excluded names. */
 function saidOf({ mayImport }: Row): string[] {
   const [own = '', left = ''] = mayImport.split(' but ');
   const [, group] = /^as `([\w-]+)`$/u.exec(own) ?? [];
@@ -62,7 +62,7 @@ function saidOf({ mayImport }: Row): string[] {
 const matches = (patterns: Patterns, path: string): boolean =>
   [patterns ?? []].flat().some((pattern) => new RegExp(pattern, 'u').test(path));
 
-/** Rules about rooms alone: those of packages, cycles and kinds of dependency say nothing of them. */
+/** Rules about rooms. Rules about packages, cycles and kinds of dependency are left out. */
 const roomRules = cruiser.forbidden.filter(({ to }) =>
   Object.keys(to).every((key) => key === 'path' || key === 'pathNot'),
 );

@@ -13,7 +13,7 @@ const documents = [
     .map((name) => `docs/${name}`),
 ];
 
-/** The rows of a document's tables whose number of columns is not that of the table's first row. */
+/** Rows of a document's tables that have another number of columns than the table's first row. */
 function unevenRows(path: string): string[] {
   const uneven: string[] = [];
   let columns: number | null = null;
@@ -56,7 +56,7 @@ test('docs/README.md leads to every document', () => {
   expect(missing).toEqual([]);
 });
 
-/** The headings of a document, outside of its code. */
+/** The headings of a document. Code is skipped. */
 function headingsOf(path: string): string[] {
   let isCode = false;
   return read(path)
@@ -69,14 +69,14 @@ function headingsOf(path: string): string[] {
 }
 const headings = new Map(documents.map((path) => [path, headingsOf(path)]));
 
-/** The fragment by which GitHub links to a heading. */
+/** The fragment with which GitHub links to a heading. */
 const fragmentOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
     .replaceAll(' ', '-');
 
-/** The links of a document to files and headings that do not exist. */
+/** Links in a document to files or headings that do not exist. */
 function brokenLinks(path: string): string[] {
   return [...read(path).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/gu)].flatMap(
     ([link, file = '', fragment]) => {
@@ -94,7 +94,7 @@ test('each link of a document leads to a file and a heading', () => {
   expect(documents.flatMap(brokenLinks)).toEqual([]);
 });
 
-/** Documents and sections that a text names (`docs/search.md, "Filters"`), and that do not exist. */
+/** Documents and sections that a text names (`docs/search.md, "Filters"`) but that do not exist. */
 function unknownSections(path: string): string[] {
   const names = /(?<![\w/])(docs\/(?:adr\/)?[\w-]+\.md)`?(?:,\s+(?:(?:\*|\/\/)\s+)?\\?"([^"\\]+))?/gu;
   return [...read(path).matchAll(names)].flatMap(([, document = '', section]) => {
@@ -107,7 +107,7 @@ function unknownSections(path: string): string[] {
 test('texts name documents and sections that exist', () => {
   const folders = '{src,indexer,search,bench,test,scripts,docs}/**/*.{ts,mjs,js,sh,md}';
   const texts = globSync([folders, '*.md', '*.yml', 'Dockerfile', '.env.example'], { cwd: root.pathname });
-  // the first are examples in tests, the last is history
+  // the folders contain examples in tests, and the changelog is history
   const leftOut = /^(?:test\/unit\/(?:forbid|changed-tests)\/|CHANGELOG\.md$)/u;
   const named = texts.filter((path) => !leftOut.test(path));
   expect(named).toContain('src/config/config.ts');
@@ -132,7 +132,7 @@ describe('docs/dependencies.md', () => {
   test('names each package of development', () => {
     const development = text.split('\nFor development:')[1]?.split('\n\n')[0] ?? '';
     const named = new Set(namesIn(development));
-    // types of packages that are named without them
+    // documents name the package without the package of its types
     const needed = Object.keys(packages.devDependencies).filter((name) => !name.startsWith('@types/'));
     expect(needed.filter((name) => !named.has(name))).toEqual([]);
   });

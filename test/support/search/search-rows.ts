@@ -6,13 +6,13 @@ import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { foldUtf8 } from '#kernel/text/fold.ts';
 import { dropProperties, fillPropertyRows } from '#test/support/chain/rows/property-rows.ts';
 
-/** A body in the form in which it is stored. */
+/** A body as it is stored. */
 export interface TestContent {
   readonly type: string;
   readonly body: Uint8Array;
-  /** The searchable text: the body, or its decoded form; null if it is not text. */
+  /** The searchable text: the body or its decoded form; `null` if this is not text. */
   readonly text: string | null;
-  /** 0 none, 1 br, 2 gzip, 3 zstd, 4 unknown. Default 0. */
+  /** How the body is encoded: 0 not, 1 br, 2 gzip, 3 zstd, 4 unknown. Default: 0. */
   readonly encoding?: number;
   /** The decoded body, if it can be decoded. */
   readonly decoded?: Uint8Array;
@@ -21,18 +21,20 @@ export interface TestContent {
 export interface TestInscription {
   readonly content: TestContent | null;
   readonly metadata: string | null;
-  /** One character per byte (latin1); null: none. Default: the content's. */
+  /**
+   * The content type, with one character per byte (latin1); `null` if there is none. Default: the type of the content.
+   */
   readonly contentType?: string | null;
-  /** Its kind of number: the next one, the next negative one, or none. Default: `blessed`. */
+  /** Which number the inscription gets: the next one, the next negative one, or none. Default: `blessed`. */
   readonly numbered?: 'blessed' | 'cursed' | 'unknown';
-  /** Curse as stored (kernel/primitives/curse.ts); null: unknown, the default. */
+  /** Curse as stored (kernel/primitives/curse.ts); `null` if unknown, which is the default. */
   readonly curse?: number | null;
   readonly metaprotocol?: string | null;
-  /** For each parent the index of an earlier inscription, counted modulo their number. */
+  /** Indices of earlier inscriptions that are the parents, counted modulo the number of earlier inscriptions. */
   readonly parents?: readonly number[];
   /**
-   * Properties as ord shows them (indexer/parse/property-fields.ts). Those of every second block are stored as in an
-   * earlier version: as one text.
+   * Properties as ord shows them (indexer/parse/property-fields.ts). Every second block stores them as one text, like
+   * an earlier version did.
    */
   readonly properties?: string | null;
 }
@@ -45,7 +47,7 @@ export interface StoredInscription {
   readonly number: number | null;
   readonly curse: number | null;
   readonly metaprotocol: string | null;
-  /** Keys of its parents, each once. */
+  /** Keys of the inscription's parents, each once. */
   readonly parents: readonly number[];
   readonly properties: string | null;
   readonly key: number;
@@ -54,15 +56,15 @@ export interface StoredInscription {
   readonly time: number;
 }
 
-/** A chain of blocks of inscriptions, written by SQL, because the writer is not under test. */
+/** A chain of blocks with inscriptions. SQL writes the rows, because the writer is not under test. */
 export interface SearchRows {
   readonly inscriptions: readonly StoredInscription[];
   readonly height: number;
   /** Commits one block with a time (seconds since 1970, default 0) and returns its height. */
   addBlock(inscriptions: readonly TestInscription[], time?: number): Promise<number>;
-  /** Takes back the blocks above a height, one after the other, in one transaction with `hook`. */
+  /** Removes the blocks above a height, one after the other, in one transaction with `hook`. */
   undoAbove(height: number, hook: UndoHook): Promise<void>;
-  /** Takes everything back. */
+  /** Removes all blocks. */
   clear(): Promise<void>;
 }
 
@@ -77,7 +79,7 @@ const addOutboxRow = `
   INSERT INTO chain.outbox (sequence, height, block_hash, event_count, cancels)
   SELECT (SELECT coalesce(max(sequence), 0) + 1 FROM chain.outbox), $1, $2, 0, $3`;
 
-/** A txid made from the key. */
+/** Makes a txid from a key. */
 export const testTxid = (key: number): Buffer => sha256(Buffer.from(`transaction ${key}`));
 
 /** The id of the inscription with a key. */
@@ -124,7 +126,7 @@ export async function createSearchRows(pool: pg.Pool): Promise<SearchRows> {
   return new SqlRows(pool);
 }
 
-/** chain.contents.text and .folded */
+/** Returns the values of the columns `text` and `folded` of chain.contents. */
 function storedText(content: TestContent): { text: number; folded: Buffer | null } {
   if (content.text === null) return { text: 0, folded: null };
   const searched = Buffer.from(content.text);
@@ -135,17 +137,17 @@ function storedText(content: TestContent): { text: number; folded: Buffer | null
 
 interface Block {
   readonly hash: Buffer;
-  /** Sequence of its row of the outbox. */
+  /** Sequence of the block's row in the outbox. */
   readonly sequence: number;
   readonly nextKey: number;
   readonly nextContentId: number;
   readonly nextMetadataId: number;
 }
 
-/** Values by column and type: `key integer`. */
+/** Values of a row, by column and type: `key integer`. */
 type Row = Readonly<Record<string, number | string | Buffer | null>>;
 
-/** Inserts rows of the same columns with one statement. */
+/** Inserts rows with the same columns in one statement. */
 async function insertRows(tx: pg.ClientBase, table: string, rows: readonly Row[]): Promise<void> {
   if (rows.length === 0) return;
   const columns = Object.keys(rows[0]!).map((column) => column.split(' ') as [string, string]);
@@ -163,9 +165,9 @@ class SqlRows implements SearchRows {
   #blocks: Block[] = [];
   #contents = new Map<string, number>();
   #metadata = new Map<string, number>();
-  /** The number of inscriptions so far. */
+  /** Numbers of inscriptions so far. */
   #numbers = { blessed: 0, cursed: 0 };
-  /** The number of outbox rows so far: block hashes contain it, so that they are unique. */
+  /** Number of outbox rows so far. Block hashes contain it, which makes them unique. */
   #sequence = 0;
 
   constructor(pool: pg.Pool) {
@@ -228,7 +230,7 @@ class SqlRows implements SearchRows {
     return storedInscription(inscription, { key, height, time, number: ordsNumber });
   }
 
-  /** Inserts rows with one statement for each table: blocks of tests have thousands of inscriptions. */
+  /** Inserts rows with one statement for each table, because test blocks have thousands of inscriptions. */
   async #insert(tx: pg.ClientBase, inscriptions: readonly StoredInscription[]): Promise<void> {
     const contents: Row[] = [];
     const metadata: Row[] = [];

@@ -1,6 +1,6 @@
 import type { ShopWorld } from './shop-world.ts';
 
-/** Base units that the account of a shop holds, by the name of the token. */
+/** Base units that the account of a shop holds, by token name. */
 export async function heldBy(
   { world, account: own }: ShopWorld,
   account = own,
@@ -13,7 +13,7 @@ export async function heldBy(
   return new Map(rows.map(({ name, amount }) => [name, BigInt(amount)]));
 }
 
-/** Differences of the balances in base units before and after some work. */
+/** How some work changes the balances, in base units. */
 export async function changesOf(shop: ShopWorld, work: () => Promise<void>): Promise<Record<string, bigint>> {
   const before = await heldBy(shop);
   await work();
@@ -26,13 +26,13 @@ export async function changesOf(shop: ShopWorld, work: () => Promise<void>): Pro
   );
 }
 
-/** A new order with the scripts of its addresses. */
+/** A new order, and the scripts of its deposit addresses. */
 export type OpenShopOrder = Awaited<ReturnType<typeof orderedAt>>;
 
 /**
  * Makes an order with a fee charge of 10,000 sats.
  *
- * @param headers for a key other than that of the shop
+ * @param headers name another key than that of the shop
  */
 export async function orderedAt(
   shop: ShopWorld,
@@ -41,7 +41,7 @@ export async function orderedAt(
   more: object = {},
   headers: Record<string, string> = {},
 ) {
-  // numbers of any size are sent exactly as written
+  // the number is sent exactly as written, whatever its size
   const fields = JSON.stringify({ token, additionalFee: 1_000, ...more }).slice(1);
   const { status, body } = await shop.post(`{"amount":${amount},${fields}`, headers);
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);

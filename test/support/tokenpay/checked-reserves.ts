@@ -49,7 +49,7 @@ export interface ShownAccount {
 
 type IsIncluded = (account: string, liability: ShownLiability, asset: ShownAsset) => boolean;
 
-/** The example of docs/tokenpay.md, copied like a shop does. */
+/** Loads the example of docs/tokenpay.md, like a shop that copies the code. */
 export async function includedByExample(): Promise<IsIncluded> {
   const text = await readFile('docs/tokenpay.md', 'utf8');
   const [, example = ''] = /```ts\n(?<code>[^]*?)```/u.exec(text) ?? [];

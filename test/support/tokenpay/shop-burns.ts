@@ -25,7 +25,10 @@ interface Verdict {
   readonly warnings: string[];
 }
 
-/** Burns of runes: their PSBTs, signed by two libraries and mined, and the verdicts about transactions that burn. */
+/**
+ * Tests burns of runes. Two libraries sign the PSBTs, and the burns are mined. Also tests the verdicts about
+ * transactions that burn.
+ */
 export function testRuneBurns(started: () => ShopWorld): void {
   describe('a burn of a rune', () => {
     let shop: ShopWorld;
@@ -137,7 +140,7 @@ export function testRuneBurns(started: () => ShopWorld): void {
       },
     );
 
-    /** A transaction that is not sent, with these fields of its runestone as its second output. */
+    /** Makes a transaction that is not sent. Its second output is a runestone with these fields. */
     function unsent(coin: Coin, fields: Partial<Runestone>): string {
       const outputScript = encipher({
         kind: 'runestone',
@@ -178,7 +181,7 @@ export function testRuneBurns(started: () => ShopWorld): void {
           1,
           0,
         ]);
-        // all units by the pointer, including those of the other rune
+        // the pointer burns all units, including those of the other rune
         expect(await judged({ pointer: 1 })).toEqual([true, null, 2.5, 1]);
         expect(await judged({ edicts: [edict(1n, 99)] })).toEqual([true, null, 2.5, 2]);
         expect(await judged({ pointer: 0 })).toEqual([false, expect.stringContaining('burns no'), 0, 0]);
@@ -234,7 +237,10 @@ export function testRuneBurns(started: () => ShopWorld): void {
     });
 
     const paths = ['user/order/rune', 'create-burn-rune-psbt', 'validate-burn-rune-tx'];
-    /** Checks that each path with a token and an amount refuses them in its form, with these words. */
+    /**
+     * Checks that each path with a token and an amount refuses these fields, with this message in the path's error
+     * format.
+     */
     async function refusedEverywhere(fields: object, words: string): Promise<void> {
       const owners = signerBody(customerAddress(74_200), customerAddress(74_201));
       for (const path of paths) {
@@ -252,7 +258,7 @@ export function testRuneBurns(started: () => ShopWorld): void {
       ['UNCOMMON•GOODS•', 'trailing spacer'],
       ['•UNCOMMON•GOODS', 'leading spacer'],
       ['1:0', 'invalid character'],
-      // reserved for runes that are etched without a name
+      // this name is reserved for runes that are etched without a name
       ['A'.repeat(27), `no rune ${'A'.repeat(27)} is etched`],
       ['UNCOMMON GOODS', 'invalid character'],
       ['', 'token is required'],
@@ -286,7 +292,7 @@ export function testRuneBurns(started: () => ShopWorld): void {
         [{ value: coin.value - 20_000 }, { value: 0, outputScript: premined(7) }],
       );
       await chain.broadcast(etching);
-      // the name that the protocol will give it
+      // the name that the protocol will give to the rune
       const height = (await chain.height()) + 1;
       const token = runeLetters(reservedRune(height, 1));
       await refusedEverywhere({ token }, `no rune ${token} is etched in a block`);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ShopWorld } from './shop-world.ts';
 
-/** The page on which customers of shops pay. */
+/** Tests the page on which customers of shops pay. */
 export function testCheckout(started: () => ShopWorld): void {
   describe('the checkout page', () => {
     test('follows an order from its creation to a payment in a block, and shows nothing private', async () => {
@@ -36,7 +36,7 @@ export function testCheckout(started: () => ShopWorld): void {
       const seen = (await read()).body;
       expect([seen.includes(token), seen.includes(fee)]).toEqual([true, true]);
       expect(seen).toContain('Seen, in no block yet: 0 of 1 confirmation.');
-      // nothing is asked for while the arrived amount is unknown
+      // the page requests no payment while the amount that arrived is unknown
       expect([seen.includes('data-qr'), seen.includes('href="bitcoin:')]).toEqual([false, false]);
 
       await shop.world.chain.mineMempool();

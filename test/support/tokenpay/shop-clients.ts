@@ -10,7 +10,7 @@ interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-/** Requests in the exact form of real clients, and requests that are refused. */
+/** Tests requests in the exact form that real clients send, and requests that are refused. */
 export function testShopClients(started: () => ShopWorld): void {
   describe('clients of token payments', () => {
     let shop: ShopWorld;
@@ -63,7 +63,7 @@ export function testShopClients(started: () => ShopWorld): void {
       const { id, webhookSecretToken, ...shown } = made.value!;
       expect(webhookSecretToken).toHaveLength(64);
       expect((await call('getOrder', { orderId: id })).value).toEqual({ id, ...shown });
-      // nothing is at these addresses
+      // these addresses have no coins
       const owner = customerAddress(73_000);
       const lacking = await call('createPaymentPSBT', { orderId: id, ...signerBody(owner, owner) });
       expect(lacking.error).toMatchObject({ status: 400 });
@@ -133,7 +133,7 @@ export function testShopClients(started: () => ShopWorld): void {
       ['{"token":"840000:1","amount":1}', ['It is the id of a rune: send the name']],
       ['{"token":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","amount":1}', ['out of range']],
       ['{"token":"NOTETCHED","amount":1}', ['no rune NOTETCHED is etched in a block (up to']],
-      // all faults of the form are reported, before the rune is looked up
+      // all faults in the form are reported before the rune is searched
       ['{"token":"NOTETCHED","amount":"1,5","successUrl":"x"}', ['number in digits', 'successUrl must be']],
       ['{"token":"NOTETCHED","amount":-1}', ['above 0']],
       ['{"token":"BTC","amount":1}', ['no rune BTC']],

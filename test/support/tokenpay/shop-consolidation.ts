@@ -14,7 +14,7 @@ import type { ShopWithdrawals } from './shop-withdrawals.ts';
 const low = 1_000n;
 const inputs = 14;
 
-/** Small coins of an account are joined at the service's cost, while fees are low. */
+/** Tests that small coins of an account are joined at the service's cost while fees are low. */
 export function testConsolidation(shopOf: () => ShopWithdrawals): void {
   test('small coins are joined at a low rate, within a budget, and balances stay unchanged', async () => {
     const its = shopOf();
@@ -54,7 +54,7 @@ export function testConsolidation(shopOf: () => ShopWithdrawals): void {
     await world.follow();
     const first = await until(its, 'sent');
     expect(await raised(its, { ...policy, dayMax: BigInt(first.fee!) })).toMatch(/CONSOLIDATE_DAILY_SATS/u);
-    // it waits too long, and fees rose: the budget pays a higher fee
+    // the consolidation waited too long and fees rose, so the budget pays a higher fee
     await world.stop();
     const { afterMs } = world.bumps;
     world.bumps = { ...world.bumps, afterMs: 0 };
@@ -62,7 +62,7 @@ export function testConsolidation(shopOf: () => ShopWithdrawals): void {
     await world.follow();
     const sent = await until(its, 'sent', ({ txid }) => txid !== first.txid);
     expect(sent.fee).toBeGreaterThan(first.fee! * 2);
-    // it is stored before it is sent
+    // the transaction is stored before it is sent
     await world.eventually(async () =>
       expect(await world.chain.rpc.call<string[]>('getrawmempool')).toContain(sent.txid),
     );
@@ -74,7 +74,7 @@ export function testConsolidation(shopOf: () => ShopWithdrawals): void {
     await until(its, 'mined');
     await audited(its);
     expect(await heldBy(shop)).toEqual(before);
-    // its cost counts for any process that asks
+    // every process subtracts the consolidation's cost from the budget
     const fee = BigInt(sent.fee!);
     expect(await planned(its, low, { ...policy, dayMax: fee })).toMatch(/CONSOLIDATE_DAILY_SATS/u);
 
@@ -90,11 +90,11 @@ export function testConsolidation(shopOf: () => ShopWithdrawals): void {
     world.bumps = { ...world.bumps, afterMs };
     world.withdrawals = { ...world.withdrawals, consolidation: { ...policy, dayMax: 0n } };
     await world.follow();
-    // a requested one ends if there is nothing to join
+    // a consolidation that was requested ends if there is nothing to join
     const client = await world.database.pool.connect();
     const id = await insertConsolidation(client).finally(() => client.release());
     await until(its, 'cancelled', (found) => found.id === id);
-    // an account withdraws everything that is left of them
+    // an account withdraws all units that are left
     const all = await its.asked(its.units(inputs, addressOf(920)));
     await its.mined(all.id);
     await audited(its);
@@ -119,7 +119,7 @@ const standingAt = (estimate: bigint | null): NodeStanding => ({
   cluster: defaultClusterLimits,
 });
 
-/** A plan that pays more than the open one. */
+/** Plans a consolidation that pays more than the open one. */
 async function raised(
   { shop: { world } }: ShopWithdrawals,
   policy: ConsolidationPolicy,
@@ -135,7 +135,7 @@ async function raised(
   }
 }
 
-/** The newest consolidation, once it is in a state. */
+/** Waits until the newest consolidation is in this state, and returns it. */
 async function until(
   { shop: { world } }: ShopWithdrawals,
   state: string,

@@ -14,7 +14,7 @@ const plain: Runestone = { kind: 'runestone', edicts: [], etching: null, mint: n
 const idOf = ({ id }: EtchedRune) => ({ block: asU128(id.block), tx: id.tx });
 const isCompleted = ({ state }: ShopOrder): boolean => state === 'completed';
 
-/** Payments of runes without an edict, and amounts of any size. */
+/** Tests payments of runes without an edict, and amounts of any size. */
 export function testShopPayments(started: () => ShopWorld): void {
   describe('a payment', () => {
     let shop: ShopWorld;
@@ -26,7 +26,7 @@ export function testShopPayments(started: () => ShopWorld): void {
       other = await shop.etch(1_000_000n, 0);
     });
 
-    /** An output in a block with these units and no other runes. */
+    /** Makes an output that is in a block and has these units and no other runes. */
     async function holding(amount: bigint, value = 20_000): Promise<Coin> {
       const sent = await shop.send([{ value, units: [[rune, amount]] }]);
       await shop.world.chain.mineMempool();
@@ -175,7 +175,7 @@ export function testShopPayments(started: () => ShopWorld): void {
       await shop.world.chain.mineMempool();
       await received(order.id, 1);
       await shop.stop();
-      // like the process that credits: order and credits in one transaction, which an answer waits for
+      // changes the order and the credits in one transaction, like the process that credits; a request must wait for it
       const change = async (tx: pg.ClientBase, sats: number, description: string | null): Promise<void> => {
         await tx.query('UPDATE service.token_orders SET description = $2 WHERE id = $1', [
           order.id,
@@ -243,7 +243,7 @@ export function testShopPayments(started: () => ShopWorld): void {
       const balance = await shop.balance();
       for (const [of, all] of Map.groupBy(paid, (each) => each.of)) {
         const sum = all.reduce((total, { amount }) => total + amount, 0n);
-        // all digits, even if a double has fewer
+        // all digits are shown, even if a double has fewer
         expect(balance).toContain(`"${of.name}":${shownAmount(asU128(sum), of.divisibility)}`);
       }
       const { rows } = await shop.world.database.pool.query(

@@ -14,8 +14,8 @@ import { heldBy, orderedAt } from './account-changes.ts';
 import type { EtchedRune, ShopWorld } from './shop-world.ts';
 
 /**
- * The index of blocks is deleted beside the orders of shops, and rebuilt: without runes, while they are filled, and
- * with them. Afterwards the world is followed as before.
+ * Deletes the index of blocks while there are orders of shops, and rebuilds it: without runes, while runes are filled,
+ * and with runes. Afterwards the world is followed as before.
  */
 export function testRebuiltIndex(started: () => ShopWorld): void {
   describe('an index that is rebuilt', () => {
@@ -28,7 +28,7 @@ export function testRebuiltIndex(started: () => ShopWorld): void {
       late = await shop.etch(1_000_000n, 0);
     });
 
-    /** The state of all orders of shops, and the messages to shops. */
+    /** The state of all shop orders, and the messages to shops. */
     async function standing(): Promise<unknown> {
       const { rows } = await shop.world.database.pool.query<Record<string, string>>(
         `SELECT (SELECT md5(string_agg(b::text, ',' ORDER BY b::text)) FROM service.token_balances AS b) AS balances,
@@ -43,7 +43,7 @@ export function testRebuiltIndex(started: () => ShopWorld): void {
       return rows[0];
     }
 
-    /** One look at all waiting orders, like after a start. */
+    /** Checks all waiting orders once, like after a start. */
     async function look(): Promise<void> {
       const client = await shop.world.database.pool.connect();
       try {
@@ -116,7 +116,7 @@ export function testRebuiltIndex(started: () => ShopWorld): void {
       await look();
       expect(await standing()).toEqual(before);
       expect(await auditTokens({ database: pool, looks: 1 })).toEqual([]);
-      // orders cannot be made, and the answer says why
+      // orders cannot be made, and the response says why
       expect(await shop.post({ token: rune.name, amount: 1 })).toMatchObject({
         status: 404,
         body: { error: [{ msg: 'this server has no rune index' }] },
@@ -124,7 +124,7 @@ export function testRebuiltIndex(started: () => ShopWorld): void {
       expect((await shop.read(paid.id)).state).toBe('completed');
       await world.stop();
 
-      // the table is wanted, and has no block yet
+      // the table of runes is configured, but has no block yet
       await world.follow();
       await world.indexed();
       await look();

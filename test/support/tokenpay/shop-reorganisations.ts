@@ -2,10 +2,13 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { heldBy, orderedAt } from './account-changes.ts';
 import type { EtchedRune, ShopOrder, ShopWorld } from './shop-world.ts';
 
-/** Nodes put transactions of the last ten blocks back into the mempool, and forget those of deeper ones. */
+/**
+ * Depth of a reorganisation, in blocks. Nodes return transactions of the last ten blocks to the mempool, and forget
+ * deeper ones.
+ */
 const deep = 12;
 
-/** Blocks that are taken back before and after an order is completed. */
+/** Tests reorganisations that remove blocks before and after an order is completed. */
 export function testShopReorganisations(started: () => ShopWorld): void {
   describe('a reorganisation', () => {
     let shop: ShopWorld;
@@ -58,7 +61,7 @@ export function testShopReorganisations(started: () => ShopWorld): void {
       await chain.mineMempool();
       await shop.until(order.id, ({ state }) => state === 'completed');
       expect(await heldBy(shop)).toEqual(after);
-      // each change once: completed before, taken back, and completed again
+      // the shop is told each change once: the completed order is pending again, and then completed again
       const again = (await toldTo(order.id)).slice(told.length);
       expect([again[0], again.at(-1), again.filter((each) => each === 'completed 2').length]).toEqual([
         'pending 0',
@@ -80,7 +83,7 @@ export function testShopReorganisations(started: () => ShopWorld): void {
       const gone = await shop.until(order.id, ({ received }) => received.length === 0);
       expect([gone.state, gone.tokenCharge.state]).toEqual(['pending', 'payment_seen']);
       expect((await heldBy(shop)).get(rune.name) ?? 0n).toBe(before.get(rune.name) ?? 0n);
-      // the rest comes in the same block as the part
+      // the block with the missing part also contains the rest
       await shop.send([
         { value: 546, outputScript: order.tokenScript, units: [[rune, 150n]] },
         { value: 10_000, outputScript: order.feeScript },

@@ -34,7 +34,7 @@ function commandsOf({ world }: ShopWorld) {
   };
 }
 
-/** Pays with a coin of a block, whose first sat is uncommon, and with the contents of another one. */
+/** Pays from a coinbase, whose first sat is uncommon, and optionally from a coin with units of runes. */
 async function payUncommon(
   shop: ShopWorld,
   { id }: OpenShopOrder,
@@ -49,14 +49,14 @@ async function payUncommon(
     await chain.mineMempool();
     coins.push(sent.coin(1));
   }
-  // no runestone: all runes go to the first output
+  // without a runestone, all runes go to the first output
   const paying = transaction(coins, [{ value: 6_000, outputScript }, { value: coin.value - 20_000 }]);
   await chain.mine([paying]);
   await shop.until(id, ({ received }) => received.length === 1);
   return `${paying.txid}:0`;
 }
 
-/** Returns without a coin of the service that pays for them, and wrong ones. */
+/** Tests returns that wait for a coin of the service to pay for them, and wrong returns. */
 export function testWaitingReturns(started: () => ShopWorld): void {
   describe('a return that no coin pays for', () => {
     test('waits and reserves nothing, is cancelled, and is made once there is a coin', async () => {
@@ -73,7 +73,7 @@ export function testWaitingReturns(started: () => ShopWorld): void {
       await expect(commands.sendAway(output, 'bcrt1qnothing')).rejects.toMatchObject({ name: 'UsageError' });
       for (const own of [wallet.ownAddress(0).address, order.tokenCharge.address])
         await expect(commands.sendAway(output, own)).rejects.toMatchObject({ code: 'destination_own' });
-      // tests come in any order: others may have funded the service
+      // tests run in any order, so others may have funded the service
       await database.pool.query(`UPDATE service.wallet_coins SET aside = 'runic' WHERE held = 'free'`);
       expect(await commands.run('tokenpay', 'return', output, '--to', to, ...reason, '--dry-run')).toContain(
         'it would wait for a coin that pays the fee',
@@ -95,7 +95,7 @@ export function testWaitingReturns(started: () => ShopWorld): void {
         return rowCount ?? 0;
       };
       expect(await signed()).toBe(0);
-      // it is decided already
+      // the output was returned already
       for (const words of [
         ['return', output, '--to', to],
         ['credit', output],
@@ -126,7 +126,7 @@ export function testWaitingReturns(started: () => ShopWorld): void {
   });
 }
 
-/** Returns that wait for a block while fees rise: afterwards the node's estimate is much higher. */
+/** Tests returns that wait for a block while fees rise. Afterwards the node's estimate is much higher. */
 export function testReplacedReturns(started: () => ShopWorld): void {
   describe('a return of an output with runes at the address of a fee', () => {
     let shop: ShopWorld;

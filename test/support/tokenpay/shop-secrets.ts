@@ -6,7 +6,7 @@ import type { ShopOrder, ShopWorld } from './shop-world.ts';
 
 const [before, after] = [7, 9].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer];
 
-/** A change of the service's secret while orders with webhooks are open. */
+/** Tests a change of the service's secret while orders with webhooks are open. */
 export function testShopSecrets(started: () => ShopWorld): void {
   describe('a change of the secret of the service', () => {
     test('leaves open orders their webhookSecretToken, in messages and in repeated answers', async () => {
@@ -24,14 +24,14 @@ export function testShopSecrets(started: () => ShopWorld): void {
       };
       const earlier = await order('secret-of-before');
       shop.secrets = new WebhookKeys(after, before);
-      // messages that other tests left are for receivers that do not exist
+      // messages left by other tests have receivers that do not exist
       await shop.world.database.pool.query(
         `UPDATE service.webhook_subjects SET due_at = now() + interval '1 day' WHERE due_at IS NOT NULL`,
       );
       const sending = startSending(shop.world.database, { keys: () => Promise.resolve(shop.secrets) });
       try {
         const later = await order('secret-of-after');
-        // a repeated answer is filled in with the secret of its own order
+        // a repeated creation returns the secret that its own order has
         expect(await order('secret-of-before')).toEqual(earlier);
         expect(await order('secret-of-after')).toEqual(later);
         const tokens = [earlier, later].map(({ webhookSecretToken }) => webhookSecretToken!);

@@ -14,7 +14,7 @@ interface Paid {
   };
 }
 
-/** Each case of a test payment, sent to a node and mined. */
+/** Tests each kind of test payment: it is sent to a node and mined. */
 export function testTestPayments(started: () => ShopWorld): void {
   describe('test payments', () => {
     let shop: ShopWorld;
@@ -37,7 +37,7 @@ export function testTestPayments(started: () => ShopWorld): void {
       return (await shop.post(wanted, { 'x-api-key': key })).body;
     };
 
-    /** Pays a new order in a case, and mines a block once its index has all earlier ones. */
+    /** Makes a test payment for a new order, and mines a block. Waits first until the index has all earlier blocks. */
     const paid = async (name: string): Promise<void> => {
       const { status, body } = await pay(name);
       expect([name, status, body]).toEqual([name, 200, expect.objectContaining({ case: name })]);
@@ -50,7 +50,10 @@ export function testTestPayments(started: () => ShopWorld): void {
       return (body.error as readonly { readonly msg: string }[])[0]!.msg;
     };
 
-    /** Sorted outputs that arrived: the charge, the units of the order's rune, and the number of other runes. */
+    /**
+     * The outputs that arrived, sorted. Each has its charge, the units of the order's rune, and the number of other
+     * runes.
+     */
     const came = ({ received }: ShopOrder) =>
       received
         .map(({ charge, tokens }) => [
@@ -65,7 +68,7 @@ export function testTestPayments(started: () => ShopWorld): void {
       rune = await shop.etch(1_000n, 0);
       other = await shop.etch(1_000n, 0);
       order = await ordered();
-      // the answer names the address and the amount to send
+      // the message names the address and the amount to send
       const [, address] = /send them to (\S+), and wait/u.exec(await refused('exact'))!;
       expect(await refused('fee')).toContain(`send them to ${address}.`);
       const outputScript = await shop.scriptOf(address!);
@@ -87,7 +90,7 @@ export function testTestPayments(started: () => ShopWorld): void {
     test('neither a test payment nor a PSBT pays with a rune that took the name of the one of the order', async () => {
       const { pool } = shop.world.database;
       const { id } = await ordered();
-      // as after a reorganisation: the order asks for a rune of this name that another transaction had etched
+      // as after a reorganisation: another transaction had etched the rune of this name that the order requests
       await pool.query(
         `WITH gone AS (
            INSERT INTO service.assets (etching, rune)
@@ -201,7 +204,8 @@ export function testTestPayments(started: () => ShopWorld): void {
       const { chain } = shop.world;
       const { body: told } = await pay('fee');
       await chain.mineMempool();
-      // outputs that others inscribed: in the order, and in the wallet for tests, where it would be the largest
+      // Outputs that others inscribed: one is in the order, one is in the wallet for tests, where it would be the
+      // largest.
       const inscribed = await chain.inscribe(
         { contentType: 'text/plain', body: 'in a payment' },
         {
@@ -266,10 +270,10 @@ export function testTestPayments(started: () => ShopWorld): void {
         testSatsADay - 9_999,
         account,
       ]);
-      // stored payments count, even after a restart
+      // payments of the day are stored, so they count even after a restart
       const spent = await pay('btc-at-token', { key });
       expect([spent.status, spent.body.error]).toEqual([429, expect.stringContaining('TOKENPAY_TEST_PAY')]);
-      // a cheaper payment is still made, and other accounts have budgets of their own
+      // a cheaper payment is still possible, and other accounts have their own budgets
       expect((await pay('token', { key })).status).toBe(200);
       order = await ordered();
       await paid('token');

@@ -6,7 +6,7 @@ import { readReserveFacts } from '#tokenpay/reserves/read-facts.ts';
 import { heldBy, type OpenShopOrder, orderedAt } from './account-changes.ts';
 import type { EtchedRune, ShopWorld } from './shop-world.ts';
 
-/** A withdrawal in the form of answers. */
+/** A withdrawal as the API returns it. */
 export interface ShownWithdrawal {
   readonly id: string;
   readonly state: string;
@@ -25,7 +25,7 @@ export interface ShownWithdrawal {
   readonly webhookSecretToken?: string;
 }
 
-/** An account with one of its keys. */
+/** An account, and one of its keys. */
 export type KeyOfAccount = Pick<ShopWorld, 'key' | 'account'>;
 
 /** Withdrawals of an account, and its balances. */
@@ -34,14 +34,14 @@ export class ShopWithdrawals {
   readonly rune: EtchedRune;
   readonly of: KeyOfAccount;
 
-  /** @param of absent: the account of the shop */
+  /** @param of default: the account of the shop */
   constructor(shop: ShopWorld, rune: EtchedRune, of: KeyOfAccount = shop) {
     this.shop = shop;
     this.rune = rune;
     this.of = of;
   }
 
-  /** Withdrawals of a new account. */
+  /** Makes an account, and returns its withdrawals. */
   async ofOther(): Promise<ShopWithdrawals> {
     const scopes = ['tokenpay', 'tokenpay-withdraw'] as const;
     return new ShopWithdrawals(
@@ -51,18 +51,21 @@ export class ShopWithdrawals {
     );
   }
 
-  /** An order of the account with a fee charge of 10,000 sats. */
+  /** Makes an order of the account with a fee charge of 10,000 sats. */
   ordered(units: bigint): Promise<OpenShopOrder> {
     return orderedAt(this.shop, this.rune.name, Number(units), {}, { 'x-api-key': this.of.key });
   }
 
-  /** Base units of the account, by asset: sats and the rune. */
+  /** Balances of the account in base units: sats and units of the rune. */
   async held(): Promise<{ readonly sats: bigint; readonly units: bigint }> {
     const all = await heldBy(this.shop, this.of.account);
     return { sats: all.get('BTC') ?? 0n, units: all.get(this.rune.name) ?? 0n };
   }
 
-  /** Pays an order: the account gets units, and sats beyond the 1,000 and the base fee. */
+  /**
+   * Pays an order, and pays `sats` more than its fee charge. The account gets the units, the additional fee of 1,000
+   * sats, and these sats.
+   */
   async earn(units: bigint, sats: number): Promise<void> {
     const { shop, rune } = this;
     const order = await this.ordered(units);
@@ -117,7 +120,7 @@ export class ShopWithdrawals {
     });
   }
 
-  /** Mines a withdrawal once it is signed and sent. */
+  /** Waits until a withdrawal is signed and sent, and mines it. */
   async mined(id: string): Promise<ShownWithdrawal> {
     const { world } = this.shop;
     return world.eventually(async () => {
@@ -129,7 +132,7 @@ export class ShopWithdrawals {
     });
   }
 
-  /** Reserved units of all assets of the account. */
+  /** Sum of the account's reserved units, over all assets. */
   async reserved(): Promise<bigint> {
     const { rows } = await this.shop.world.database.pool.query<{ units: string }>(
       'SELECT sum(reserved)::text AS units FROM service.token_balances WHERE account = $1',
@@ -138,7 +141,7 @@ export class ShopWithdrawals {
     return BigInt(rows[0]?.units ?? 0);
   }
 
-  /** Units of the rune in unspent outputs of a script, by the index. */
+  /** Units of the rune in a script's unspent outputs, as indexed. */
   async unitsOf(script: Uint8Array): Promise<bigint> {
     const { rows } = await this.shop.world.database.pool.query<{ units: string }>(
       'SELECT coalesce(sum(amount), 0)::text AS units FROM chain.rune_balances WHERE script = $1 AND spent_height IS NULL',
@@ -148,8 +151,8 @@ export class ShopWithdrawals {
   }
 
   /**
-   * Checks that nothing differs, in units and in reserved units of balances, and that outputs hold exactly the balances
-   * of accounts.
+   * Checks that an audit finds no differences in units and reserved units of balances, and that outputs hold exactly
+   * the balances of accounts.
    */
   async audit(): Promise<void> {
     const { world } = this.shop;

@@ -47,10 +47,10 @@ export interface EtchedRune {
   readonly divisibility: number;
 }
 
-/** An output of a payment, with units of runes. */
+/** An output of a payment, and the units of runes that it gets. */
 export type PaidOutput = NewOutput & { readonly units?: readonly (readonly [EtchedRune, bigint])[] };
 
-/** An order in the form of `GET`. Amounts lose digits as numbers: compare `amountBase`. */
+/** An order as `GET` returns it. Amounts that are numbers lose digits, so tests compare `amountBase`. */
 export interface ShopOrder {
   readonly id: string;
   readonly state: string;
@@ -72,23 +72,23 @@ interface ShopCharge {
   readonly txid: string | null;
 }
 
-/** A node whose runes are indexed, the orders of shops, and the credits of their payments as in a service. */
+/** A node with an index of runes, and orders of shops. Their payments are credited as in a service. */
 export class ShopWorld {
   readonly world: OrderWorld;
   readonly app: App;
-  /** A key with the scope tokenpay, and its account. */
+  /** A key with the scope `tokenpay`. */
   readonly key: string;
   readonly account: string;
-  /** An output of the customer with all remaining runes, and sats for fees. */
+  /** An output of the customer that has all remaining runes, and sats for fees. */
   #purse: Coin;
   readonly shops: ShopOrders;
   /** Keys of the service's secret, which a test may change. */
   secrets = new WebhookKeys(Buffer.alloc(32, 7));
-  /** Confirmations that inscription orders ask for, as pages tell it. */
+  /** Number of confirmations that inscription orders need, which pages show. */
   orderConfirmations = 1;
-  /** Confirmations that a rune asks for. */
+  /** Number of confirmations that a rune needs. */
   readonly confirmations = new Map<Rune, number>();
-  /** The rules of prices, which a test may change. */
+  /** Rules for the prices of withdrawals, which a test may change. */
   readonly withdrawing = { feePayer: 'account' as 'account' | 'operator', debtMax: 10_000n, inputsMax: 100 };
   readonly #policy: TokenPolicy;
   #following: { readonly controller: AbortController; readonly ends: Promise<void> } | null = null;
@@ -158,7 +158,7 @@ export class ShopWorld {
     this.follow();
   }
 
-  /** Credits payments, like the process with the lock of token payments. */
+  /** Credits payments, like the process that holds the lock of token payments. */
   follow(): void {
     const { database, logged } = this.world;
     const controller = new AbortController();
@@ -172,7 +172,7 @@ export class ShopWorld {
     this.#following = { controller, ends };
   }
 
-  /** Ends the work of `follow`: nothing is credited meanwhile. */
+  /** Stops the work of `follow`. Until the next `follow`, nothing is credited. */
   async stop(): Promise<void> {
     this.#following?.controller.abort();
     await this.#following?.ends;
@@ -180,8 +180,8 @@ export class ShopWorld {
   }
 
   /**
-   * @param indexSats whether special sats are looked for: the first sat of each coin of the chain is one @param
-   * confirmations of runes that are not in the map of that name
+   * @param indexSats whether special sats are set aside; the first sat of each coin of the chain is special
+   * @param confirmations number of confirmations of runes that are not in `this.confirmations`
    */
   static async start(
     indexSats = false,
@@ -205,7 +205,7 @@ export class ShopWorld {
     await this.world.close();
   }
 
-  /** Etches a rune with a name that the protocol gives it, all of it premined. */
+  /** Etches a rune whose name the protocol assigns. Its complete supply is premined. */
   async etch(supply: bigint, divisibility: number, terms: Terms | null = null): Promise<EtchedRune> {
     const etching = encipher({
       kind: 'runestone',
@@ -226,7 +226,7 @@ export class ShopWorld {
     return { name, id: { block: height, tx }, divisibility };
   }
 
-  /** Sends units of runes, and sats, in one transaction that is in the mempool. */
+  /** Sends units of runes and sats in one transaction, which stays in the mempool. */
   async send(outputs: readonly PaidOutput[]): Promise<RegtestTransaction> {
     const edicts = outputs.flatMap(({ units = [] }, place) =>
       units.map(([{ id }, amount]) => ({
@@ -243,12 +243,12 @@ export class ShopWorld {
     return made;
   }
 
-  /** Sends sats in one transaction with this runestone, which may burn all runes of the purse. */
+  /** Sends sats in one transaction with this runestone. The runestone may burn all runes of the purse. */
   async burn(outputs: readonly NewOutput[], runestone: Runestone): Promise<void> {
     await this.world.chain.broadcast(this.#spendPurse(outputs, encipher(runestone)));
   }
 
-  /** A transaction with a runestone. Everything that it does not send stays in the purse. */
+  /** Makes a transaction with a runestone. Everything that it does not send stays in the purse. */
   #spendPurse(outputs: readonly NewOutput[], outputScript: Uint8Array): RegtestTransaction {
     const rest = outputs.reduce((left, { value }) => left - value, this.#purse.value - 20_000);
     const made = transaction([this.#purse], [{ value: rest }, ...outputs, { value: 0, outputScript }]);
@@ -281,7 +281,7 @@ export class ShopWorld {
     return answer.json();
   }
 
-  /** The text of an account's balances: numbers may have more digits than a double. */
+  /** An account's balances as text, because their numbers may have more digits than a double. */
   async balance(): Promise<string> {
     const answer = await this.app.inject({
       url: '/tokenpay/user/account/balance',
@@ -290,7 +290,7 @@ export class ShopWorld {
     return answer.body;
   }
 
-  /** Settles when an order is as expected. */
+  /** Settles when a condition of an order is true. */
   async until(id: string, isSo: (order: ShopOrder) => boolean): Promise<ShopOrder> {
     return this.world.eventually(async () => {
       const order = await this.read(id);

@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 
-/** A server with the two paths of Esplora's interface that a source of unspent outputs asks, from a real node. */
+/** A server with the two Esplora paths that a source of unspent outputs requests. Its data comes from a real node. */
 export interface EsploraServer {
   readonly url: string;
-  /** Paths that were asked for. */
+  /** Requested paths. */
   readonly asked: string[];
-  /** Answer to give instead of the true one; null: the true one. */
+  /** Response that replaces the true one; `null` for the true one. */
   instead: { readonly status: number; readonly body: string } | null;
-  /** Outputs of the mempool, which it lists too. */
+  /** Outputs of the mempool, which the server lists too. */
   readonly unconfirmed: { readonly txid: string; readonly vout: number; readonly value: number }[];
   close(): void;
 }

@@ -17,7 +17,7 @@ export interface IndexedNode {
   readonly chain: RegtestChain;
   readonly database: TestDatabase;
   readonly tracer: SatTracer;
-  /** Settles when the index is at the node's best block, and proves the contents of outputs. */
+  /** Settles when the index is at the node's best block, and can prove the contents of outputs. */
   atTip(): Promise<void>;
   close(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export async function startIndexedNode(options: Partial<FollowOptions> = {}): Pr
       const best = await bitcoind.rpc.call<string>('getbestblockhash');
       await waitUntil(async () => {
         if (failure !== null) return true;
-        // runes of an output, galleries and sales of an inscription are unknown until a first load has built these
+        // a first load must build these indexes before runes, galleries and sales are known
         const { rows } = await database.pool.query<{ tip_hash: Buffer | null; is_built: boolean }>(
           `SELECT tip_hash, (
              SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid

@@ -4,7 +4,7 @@ import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import { IndexSource } from '#utxos/index-source.ts';
 import { UtxoReader } from '#utxos/utxo-reader.ts';
 
-/** Unspent outputs on regtest, only from the index of addresses, with a node. */
+/** Reads unspent outputs on regtest from the index of addresses and a node, without other sources. */
 export function utxosOfIndex(pool: pg.Pool, node: NodeRpc, tracer: SatTracer | null): UtxoReader {
   const index = new IndexSource(pool);
   return new UtxoReader({ pool, network: 'regtest', index, others: [], choice: 'index', node, tracer });

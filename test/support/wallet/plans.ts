@@ -8,10 +8,10 @@ import { AccountKeys, accountOf } from '#wallet/account-key.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
 import { type SignedTransaction, Signer } from '#wallet/signer.ts';
 
-/** The words of the test vectors of BIP 39 and BIP 86. Everyone knows them. */
+/** The seed words in the test vectors of BIP 39 and BIP 86. Everyone knows them. */
 export const knownWords =
   'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';
-/** Their seed (BIP 39). */
+/** The seed of these words (BIP 39). */
 export const knownSeed: Uint8Array = Buffer.from(
   '5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc19a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4',
   'hex',
@@ -22,14 +22,14 @@ export interface TestWallet {
   readonly signer: Signer;
 }
 
-/** The wallet of a seed: both sides, without a file or a database. */
+/** The wallet of a seed, with its public side and its signer. It has no file and no database. */
 export function testWallet(network: NetworkName = 'regtest', seed: Uint8Array = knownSeed): TestWallet {
   const { key, fingerprint } = accountOf(seed, network);
   const identity = { network, accountXpub: key.publicExtendedKey, masterFingerprint: fingerprint };
   return { wallet: new PublicWallet(identity), signer: new Signer(new AccountKeys(key)) };
 }
 
-/** The leaf of an order with this body. */
+/** The leaf script of an order with this body. */
 export function orderLeaf(
   wallet: PublicWallet,
   index: number,
@@ -51,7 +51,10 @@ export function inputOf(wallet: PublicWallet, place: number, spent: SpentOutput)
   return { txid, vout: place, sequence: 0xffff_fffd, script, ...spent };
 }
 
-/** A direct order: its payment through the leaf, a top-up by key, one postage, and the service's revenue. */
+/**
+ * The plan of a direct order. It spends a payment through the leaf and a top-up by key, and pays one postage and the
+ * service's revenue.
+ */
 export function directPlan({ wallet }: TestWallet): TransactionPlan {
   const leafScript = orderLeaf(wallet, 5);
   const order = { key: { branch: 0, index: 5 } as const, leafScript };
@@ -71,7 +74,7 @@ export function directPlan({ wallet }: TestWallet): TransactionPlan {
   };
 }
 
-/** Holdings of inputs with only sats. */
+/** Holdings for inputs that contain only sats. */
 export const plainInputs = ({ inputs }: Pick<TransactionPlan, 'inputs'>): Holdings[] =>
   inputs.map(() => nothingHeld);
 
@@ -81,7 +84,7 @@ interface SpentOutpoint {
   readonly holds?: Holdings;
 }
 
-/** Signs transactions that spend each other's outputs: it knows the contents that the wallet found in them. */
+/** Signs transactions that spend each other's outputs. It remembers the contents that these outputs have. */
 export class ChainSigner {
   readonly #signer: Signer;
   readonly #held = new Map<string, Holdings>();
@@ -90,7 +93,7 @@ export class ChainSigner {
     this.#signer = signer;
   }
 
-  /** Adds contents of outputs that others made. */
+  /** Adds the contents of outputs that others made. */
   know(outputs: readonly SpentOutpoint[]): void {
     for (const { txid, vout, holds = nothingHeld } of outputs) this.#held.set(nameOf(txid, vout), holds);
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
 import { crypto, payments, Transaction } from 'bitcoinjs-lib';
 
-/** Whether a proof belongs to a script and a message: BIP 322, "simple", with bitcoinjs-lib instead of our own code. */
+/** Whether a proof is valid for a script and a message: BIP 322, "simple". It uses bitcoinjs-lib, not our own code. */
 export function provesAddress(script: Uint8Array, message: string, proof: string): boolean {
   const toSpend = new Transaction();
   toSpend.version = 0;
@@ -27,7 +27,7 @@ export function provesAddress(script: Uint8Array, message: string, proof: string
   return secp256k1.verify(signature.subarray(0, -1), hash, publicKey, { prehash: false, format: 'der' });
 }
 
-/** Items of a witness, each below 253 bytes. */
+/** Splits a witness into its items. Each item has fewer than 253 bytes. */
 function witnessOf(bytes: Uint8Array): Uint8Array[] {
   const items: Uint8Array[] = [];
   for (let at = 1; items.length < bytes[0]!; at += 1 + bytes[at]!)

@@ -1,6 +1,6 @@
 /**
- * A process that releases indices of a wallet until it is killed: tests kill it between two steps. Its only argument is
- * JSON; it prints a line once it has released some.
+ * A process that releases indices of a wallet. Tests kill it between two steps. Its only argument is JSON. It prints a
+ * line once it has released some indices.
  */
 import { armFailpoint, type Failpoint } from '#kernel/process/failpoint.ts';
 import { silentLogger } from '#test/support/http-app.ts';

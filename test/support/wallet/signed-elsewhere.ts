@@ -7,7 +7,7 @@ import { AccountKeys, accountOf } from '#wallet/account-key.ts';
 import { readSeedFile } from '#wallet/seed-file.ts';
 import { signatureMessages } from '#wallet/signature-messages.ts';
 
-/** A plan signed by another wallet with the same words: by key, and without any checks. In hex. */
+/** Signs a plan like another wallet with the same seed words: by key, and without any checks. Returns hex. */
 export async function signedElsewhere(seedFile: string, plan: TransactionPlan): Promise<string> {
   const keys = new AccountKeys(accountOf(await readSeedFile(seedFile), 'regtest').key);
   const messageOf = signatureMessages(plan);

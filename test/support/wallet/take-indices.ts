@@ -3,7 +3,7 @@ import { type IndexedBranch, indexedBranches } from '#wallet/branches.ts';
 import { type BranchEnds, endsBy } from '#wallet/indices/branch-ends.ts';
 import { leaseIndices } from '#wallet/indices/release.store.ts';
 
-/** Takes indices without memory, in the caller's transaction: the first of each branch. */
+/** Takes indices in the caller's transaction, without keeping any in memory. Returns the first index of each branch. */
 export async function takeIndices(tx: pg.ClientBase, counts: Partial<BranchEnds>): Promise<BranchEnds> {
   const first = new Map<IndexedBranch, number>();
   for (const branch of indexedBranches) {

@@ -3,7 +3,7 @@ import { connectClient } from '#kernel/pg/pool.ts';
 import { highestOf, movedBy } from '#wallet/indices/branch-ends.ts';
 import { beginReleases, readRelease, startRelease } from '#wallet/indices/release.store.ts';
 
-/** Works while a process releases ten indices of the wallet of a database. */
+/** Runs `work` while a process releases ten indices of the wallet in a database. */
 export async function withRelease<Result>(
   url: string,
   work: (client: pg.Client) => Promise<Result>,

@@ -7,22 +7,22 @@ export interface Received {
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** Requests that were open at this moment, this one included. */
+  /** Number of requests that were open at this moment, including this one. */
   readonly open: number;
 }
 
 export interface Receiver {
   readonly port: number;
-  /** In the order of their ends. */
+  /** All requests, in the order in which they ended. */
   readonly received: Received[];
-  /** Requests without an answer. */
+  /** Requests without a response. */
   open(this: void): readonly Received[];
   close(this: void): Promise<void>;
 }
 
 /**
- * A server for webhooks under every name that leads here. The answer may wait; an answer that is never ended stays
- * open.
+ * Starts a server for webhooks under every name that leads to this machine. The response may wait. A request whose
+ * response is never ended stays open.
  */
 export async function startReceiver(
   answer: (request: Received, response: ServerResponse) => unknown = (_request, response) => response.end(),

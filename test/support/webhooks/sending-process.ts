@@ -1,4 +1,4 @@
-// Sends webhooks until killed, with its log on stdout: sending-process.ts DATABASE_URL FAILPOINT
+// Sends webhooks until it is killed, and writes its log to stdout. Usage: sending-process.ts DATABASE_URL FAILPOINT
 import { pino } from 'pino';
 import { armFailpoint, webhookFailpoints } from '#kernel/process/failpoint.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';

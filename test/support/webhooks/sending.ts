@@ -7,7 +7,7 @@ import { silentLogger } from '#test/support/http-app.ts';
 import { type DeliverWebhooksOptions, deliverWebhooks } from '#webhooks/deliver-webhooks.ts';
 import { WebhookKeys } from '#webhooks/webhook-keys.ts';
 
-/** Every name leads to this machine. */
+/** Resolves every name to this machine. */
 export const everyNameIsHere = ((
   _name: string,
   options: { all?: boolean },
@@ -19,9 +19,9 @@ export const everyNameIsHere = ((
 
 export const testKeys = new WebhookKeys(Buffer.alloc(32, 1));
 
-/** A process that sends, with a clock that a test controls. */
+/** A sender of webhooks, with a clock that a test controls. */
 export interface Sending {
-  /** Moves the clock forward, and lets the process look. */
+  /** Moves the clock forward, and wakes the sender. */
   pass(this: void, milliseconds: number): Promise<void>;
   stop(this: void): Promise<void>;
 }
@@ -46,7 +46,7 @@ export function startSending(
     log: silentLogger(),
     ...options,
     signal: controller.signal,
-    // the middle of each pause
+    // always the middle of a pause's random range
     clock: { aheadMs: () => aheadMs, random: () => 0.5 },
   });
   return {

@@ -85,12 +85,12 @@ describe('the client of a request', () => {
     [{ forwardedFor: ' , ' }, proxy('127.0.0.1', ' , ')],
     [{ forwardedFor: '' }, proxy('127.0.0.1', '')],
     [{ forwardedFor: '192.0.2.1' }, client('192.0.2.1')],
-    // text of the client itself comes first
+    // the client itself writes the first text
     [{ forwardedFor: '203.0.113.1, 192.0.2.1:80' }, client('192.0.2.1')],
     [{ forwardedFor: '203.0.113.1,192.0.2.1:80,10.1.2.3:90,[::1]' }, client('192.0.2.1')],
     [{ forwardedFor: 'unknown, 192.0.2.1' }, client('192.0.2.1')],
     [{ forwardedFor: '192.0.2.1, unknown' }, proxy('127.0.0.1', 'unknown')],
-    // a client cannot choose whose limit counts by naming proxies
+    // a client that names proxies cannot choose whose limit applies
     [{ forwardedFor: '_x, 10.1.2.3' }, proxy('127.0.0.1', '_x')],
     [{ forwardedFor: '10.1.2.3, 10.1.2.4' }, proxy('127.0.0.1', '10.1.2.3, 10.1.2.4')],
     [{ peer: '::ffff:127.0.0.1', forwardedFor: '192.0.2.1' }, client('192.0.2.1')],
@@ -103,7 +103,7 @@ describe('the client of a request', () => {
     [{ forwarded: 'proto=https' }, proxy('127.0.0.1', 'proto=https')],
     [{ forwarded: 'for=192.0.2.43;by="' }, client('192.0.2.43')],
     [{ forwardedFor: '192.0.2.1', forwarded: 'for=203.0.113.1' }, client('192.0.2.1')],
-    // a client left a quote open
+    // the client left a quote open
     [{ forwardedFor: '", 192.0.2.1' }, client('192.0.2.1')],
     [{ forwardedFor: '"203.0.113.1, "192.0.2.1:80"' }, client('192.0.2.1')],
     [{ forwarded: 'for=", for=192.0.2.43' }, client('192.0.2.43')],

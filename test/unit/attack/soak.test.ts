@@ -9,7 +9,10 @@ const holding = (seconds: number, memoryMegabytes: number, counts: Record<string
   files: 50,
   counts,
 });
-/** A sample every ten seconds: half a gigabyte while it warms up, then a rise of this many megabytes an hour. */
+/**
+ * Makes a sample every ten seconds: half a gigabyte while the process warms up, then a rise of this many megabytes an
+ * hour.
+ */
 const samples = (rise: number) =>
   Array.from({ length: 100 }, (_, index) =>
     holding(index * 10, index < 20 ? 500 - index : 300 + (rise * index * 10) / 3600),

@@ -140,7 +140,7 @@ describe('repeated blocks', () => {
         transaction.ins.forEach((input, at) => {
           const made = txids.has(displayHash(input.hash));
           const before = original.transactions![place]!.ins[at]!;
-          // inputs that spend nothing of the folder stay unchanged
+          // inputs that spend nothing from the folder stay unchanged
           if (!made) expect(Buffer.from(input.hash)).toEqual(Buffer.from(before.hash));
           if (made) links++;
         });

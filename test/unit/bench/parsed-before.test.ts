@@ -13,14 +13,14 @@ const regtest = join(import.meta.dirname, '../../../samples/regtest');
 const fingerprintKey = new Uint8Array(32).fill(3);
 const facts: FactSet = new Set(['coin-flow', 'spent-scripts', 'runestone-candidates', 'signatures']);
 
-/** A follower's view of each block. */
+/** Returns what a follower sees of each block. */
 async function parsed(source: BlockSource, threads: ParseThreads): Promise<unknown[]> {
   const pool = createParsePool(createBufferPool(), { threads, facts });
   const seen: unknown[] = [];
   const signal = new AbortController().signal;
   for await (const block of pool.blocks(source, await source.refs(), fingerprintKey, signal)) {
     const { ref, bytes, hasSpent, facts: read } = block;
-    // the arena has gaps that are never written
+    // gaps in the arena are never written, so only its length is compared
     const { arena, ...columns } = block.columns;
     seen.push({ ref, bytes, hasSpent, read, columns, arenaBytes: arena.length });
   }

@@ -8,7 +8,7 @@ import {
 } from '#test/chaos/orders/items-verdict.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
-/** A sale of ten items: order `a` has paid for two, order `b` has one, and two are inscribed. */
+/** A sale of ten items. Order `a` has paid for two items, order `b` holds one item, and two items are inscribed. */
 const sound: SaleSeen = {
   id: 'few',
   supply: 10,

@@ -17,7 +17,7 @@ const route = (to: number, pointer: number) =>
     ),
   );
 
-/** A chain whose third block has a transaction that the run did not write. */
+/** Makes a chain. Its third block has a transaction that the run did not write. */
 function chainWith(script: string): RuneChain {
   const blocks = [
     { hash: 'one', height: 1, previousblockhash: '', tx: [] },
@@ -61,6 +61,6 @@ test.each<readonly [string, string, Record<string, bigint>, bigint]>([
     Object.fromEntries([...state.unspent].map(([name, { runes }]) => [name, runes.get('etched')])),
   ).toEqual(units);
   expect(state.burned.get('etched') ?? 0n).toBe(burned);
-  // a spent output is remembered
+  // a spent output stays in `made`
   expect(state.made.get('etched:0')?.get('etched')).toBe(100n);
 });

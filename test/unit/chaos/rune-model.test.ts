@@ -23,7 +23,7 @@ function transactionOf(txid: string, inputs: string[], outputs: number): ModelTr
   };
 }
 
-/** Units of the outputs of a transaction that spends the premine, and those that were burned. */
+/** Units in the outputs of a transaction that spends the premine, and the burned units. */
 function spent(message: Partial<RuneMessage>, outputs = 3, inputs = ['etched:0']) {
   const made = transactionOf('made', inputs, outputs);
   const after = afterBlock(start, [made], new Map([['made', { ...plainMessage, ...message }]]));
@@ -84,7 +84,7 @@ describe('the model of runes', () => {
       5n,
       1,
     ]);
-    // the block before is as it was
+    // the state of the block before has not changed
     expect(unitsOf(start)).toEqual({ 'etched:0': 100n });
   });
 });

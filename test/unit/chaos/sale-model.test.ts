@@ -43,7 +43,7 @@ describe('the model of a sale for a rune', () => {
   test.each<[string, Partial<ModelSale>, SaleOutput[], SentHalf[], string]>([
     ['both came', {}, [rune, sats], [sentRune, sentSats], 'due'],
     ['the units came in parts', {}, [runesOf(20n), runesOf(30n), sats], [sentRune, sentSats], 'due'],
-    // each output costs an input
+    // each additional output costs an input
     [
       'the sats came in parts',
       {},

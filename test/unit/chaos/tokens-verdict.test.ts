@@ -35,7 +35,7 @@ const credit: SeenCredit = {
 const fee: SeenCredit = { ...credit, outpoint: 'one:3', sats: 10_000n, runes: new Map() };
 const aside: SeenCredit = { ...credit, outpoint: 'two:0', runes: new Map([[dog, 3n]]), isAside: true };
 
-/** 40 units are credited, 3 are set aside, 2 wait, and a stranger has 55. */
+/** The state after 40 units are credited, 3 are set aside and 2 wait, while a stranger has 55. */
 const sound: TokenLook = {
   isAtOneBlock: true,
   balances: new Map([
@@ -134,9 +134,9 @@ describe('the verdict of a look at the money of shops', () => {
     const gone = { ...sound, parts, credits: [{ ...credit, isStale: true }, fee, aside] };
     expect(heldFaults(gone, { made })).toEqual([]);
     expect(heldFaults({ ...gone, credits: sound.credits }, { made })).toHaveLength(1);
-    // index and payments have different blocks: nothing can be said
+    // the index and the payments are at different blocks, so nothing can be compared
     expect(heldFaults({ ...gone, credits: sound.credits, isAtOneBlock: false }, { made })).toEqual([]);
-    // another block has its payment, with fewer units
+    // another block contains the payment, with fewer units
     const moved = new Map([...made, ['one:2', new Map([[dog, 30n]])]]);
     expect(heldFaults({ ...gone, parts: partsWith({ held: 35n }) }, { made: moved })).toEqual([]);
   });
@@ -153,7 +153,10 @@ const taken: SeenWithdrawal = {
   state: 'completed',
   txids: ['batch'],
 };
-/** 10 of the 40 units are withdrawn, for 330 sats beneath them and 200 for a miner who got 150. */
+/**
+ * The state after a withdrawal of 10 of the 40 units. It cost 330 sats of postage and 200 for a miner, who got only
+ * 150.
+ */
 const withdrawn: TokenLook = {
   ...sound,
   withdrawals: [taken],

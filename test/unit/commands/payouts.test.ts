@@ -3,7 +3,7 @@ import type { CommandContext } from '#src/app/command-context.ts';
 import { parseCommandLine } from '#src/cli.ts';
 import { payoutLines } from '#src/commands/ordering/payouts-shown.ts';
 
-/** Why a command line is wrong, before any database is opened. */
+/** Why a command line is refused, before any database is opened. */
 async function refusal(line: string): Promise<unknown> {
   const parsed = parseCommandLine(line.split(' '));
   if (parsed.kind === 'help') throw new Error('it is help');

@@ -105,7 +105,7 @@ describe('loadConfig', () => {
       says: 'exclude each other',
     },
     { env: { FAILPOINT: 'nowhere:1' }, says: 'unknown point nowhere; points are fetch, parse' },
-    // a batch cannot wait there
+    // a batch cannot be held at this point
     { env: { FAILPOINT: 'fetch:1:held' }, says: 'unknown point fetch; points are deflated, prepared' },
   ])('refuses $env, which exclude each other', ({ env, says }) => {
     const error = failure(() => loadConfig({ env }));
@@ -137,7 +137,7 @@ describe('loadConfig', () => {
       expect(load(network, 6).payoutConfirmations).toBe(6);
     }
     expect(load('regtest', 1).payoutConfirmations).toBe(1);
-    // the network is known later, from the node or the database
+    // the network becomes known later, from the node or the database
     const unset = loadConfig({ env: { PAYOUT_CONFIRMATIONS: '5' } });
     expect(wrongPayoutConfirmations(unset, 'mainnet')).toHaveLength(1);
     expect(wrongPayoutConfirmations(unset, 'regtest')).toEqual([]);
@@ -152,7 +152,7 @@ describe('loadConfig', () => {
     });
     for (const network of ['testnet3', 'testnet4', 'signet', 'regtest'])
       expect(load(network).tokenpayTestPay).toBe(500_000);
-    // the network is known later, from the node or the database
+    // the network becomes known later, from the node or the database
     const unset = loadConfig({ env: { TOKENPAY_TEST_PAY: '500000' } });
     expect(wrongTestPay(unset, 'mainnet')).toHaveLength(1);
     expect(wrongTestPay(loadConfig({ env: {} }), 'mainnet')).toEqual([]);
@@ -178,7 +178,7 @@ describe('loadConfig', () => {
     expect(error.message).toBe('UTXO_SOURCE index needs --index-addresses (INDEX_ADDRESSES)');
     check({})();
     check({ UTXO_SOURCE: 'index', INDEX_ADDRESSES: 'true' })();
-    // another process makes it
+    // another process makes this index
     check({ UTXO_SOURCE: 'index', ROLE: 'api', DATABASE_URL: 'postgres://reader@host/name' })();
   });
 

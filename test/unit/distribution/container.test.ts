@@ -6,14 +6,14 @@ import { configSchema } from '#config/config.ts';
 const root = join(import.meta.dirname, '../../..');
 const read = (name: string): string => readFileSync(join(root, name), 'utf8');
 
-/** Files of the image from the checkout: sources of COPY that are not of an earlier stage. */
+/** Files that the image copies from the checkout: the sources of COPY that are not from an earlier stage. */
 function copied(): string[] {
   return [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+)$/gmu)].flatMap(([, words]) =>
     words!.split(' ').slice(0, -1),
   );
 }
 
-/** Variables that docker-compose.yml gives the service. */
+/** Variables that docker-compose.yml sets for the service. */
 function givenSettings(): string[] {
   const service = read('docker-compose.yml').split(/^ {2}satscribe:$/mu)[1]!;
   const environment = service.split(/^ {4}environment:$/mu)[1]!.split(/^ {4}\w/mu)[0]!;

@@ -16,19 +16,19 @@ const installer = readFileSync(join(scripts, 'install-bitcoind.sh'), 'utf8');
 const [, release = ''] = /^release=(.+)$/mu.exec(installer) ?? [];
 const [, publishedHash = ''] = /^ +x86_64-linux-gnu\) echo ([0-9a-f]{64})/mu.exec(installer) ?? [];
 const archivePath = `/bin/bitcoin-core-${release}/bitcoin-${release}-x86_64-linux-gnu.tar.gz`;
-/** Programs that the script calls. There is no bitcoind among them, whatever the machine has. */
+/** Programs that the script calls. They do not include bitcoind, even if the machine has it. */
 const tools =
   'awk bash cat cut dirname flock grep gzip head mkdir mktemp mv nice rm sha256sum sleep tail tar timeout touch tr wc'.split(
     ' ',
   );
 const nodeThat = (says: string): string => `#!/bin/sh\necho 'Bitcoin ${says} version v1'\n`;
 
-/** The program of a release, packed as its builders pack it. */
+/** The program of a release, packed like its builders pack it. */
 let archive: Buffer;
 let site: Server;
 let origin: string;
 let asked: string[] = [];
-/** Answer of the site; null: not found. */
+/** Response of the site; `null` for "not found". */
 let served: Buffer | null;
 let folder: string;
 
@@ -59,7 +59,7 @@ beforeEach(async () => {
     await symlink(found.find((path) => existsSync(path))!, join(folder, 'path', tool));
   }
   await program(join(folder, 'path/uname'), "#!/bin/sh\necho 'Linux x86_64'\n");
-  // the real one, asking the site of the test
+  // runs the real curl, but sends its requests to the site of the test
   const real = (process.env['PATH'] ?? '').split(delimiter).map((place) => join(place, 'curl'));
   const curl = real.find((path) => existsSync(path))!;
   await program(
@@ -82,7 +82,7 @@ async function program(path: string, text: string): Promise<void> {
 const script = (name: string, text: string): Promise<void> => program(join(folder, 'scripts', name), text);
 const prefix = (): string => join(folder, 'prefix');
 
-/** Output of the script, and of the installed program. Null: no program. */
+/** Runs the script. Returns its output and that of the installed program, which is `null` if there is none. */
 async function install(
   environment: Record<string, string> = {},
 ): Promise<{ said: string; installed: string | null }> {
@@ -94,7 +94,7 @@ async function install(
   return { said: stdout.trim(), installed };
 }
 
-/** The script, expecting the hash of what the test serves. */
+/** Returns the script with the hash of what the test serves in place of the published hash. */
 const withHashOf = (bytes: Buffer): string =>
   installer.replace(publishedHash, createHash('sha256').update(bytes).digest('hex'));
 const downloading = `bitcoind is missing: downloading Bitcoin Core ${release} (45 MB, at most 90 seconds)`;
@@ -168,7 +168,7 @@ test('a machine that no release is made for builds', async () => {
   expect(asked).toEqual([]);
 });
 
-/** Lines about a build whose log grows by a part every second and a half. */
+/** Lines about the progress of a build. Its log grows by a part every second and a half. */
 async function progressOf(...parts: readonly string[]): Promise<string[]> {
   const log = join(folder, `${parts[0]?.replaceAll(/\W/gu, '')}.log`);
   const growing = parts.map((part) => `printf '%s\\n' '${part}' >>'${log}'; sleep 1.5`).join('; ');

@@ -73,10 +73,10 @@ test('rates of more than ten minutes in the future count as none, which is said 
   expect([await bitcoin(), await bitcoin()]).toEqual([undefined, undefined]);
   now += 5000;
   expect(await bitcoin()).toBeUndefined();
-  // a clock may be wrong by minutes
+  // the clock had been wrong, which may happen by minutes
   now = ahead - 600_000;
   expect(await bitcoin()).toBe(5n);
-  // and they get old like others
+  // such rates also become too old, like all others
   now = ahead + 3_600_001;
   expect(await bitcoin()).toBeUndefined();
   expect(told).toEqual([

@@ -33,7 +33,7 @@ test('the sats of an output are looked at once a block, however often it is aske
   expect(looks).toBe(2);
   await memory.of([output(0, 2)], rules);
   expect(looks).toBe(3);
-  // other definitions say otherwise
+  // with other definitions, the output is read again
   const others = new TypeRules(new SatributeBook('mainnet'));
   await memory.of([output(0, 2)], others);
   expect(looks).toBe(4);

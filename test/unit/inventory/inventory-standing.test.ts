@@ -17,7 +17,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 
 const block = 5_000_000_000;
 const rules = new TypeRules(new SatributeBook('mainnet'));
-/** Output of sats from `start` on. */
+/** An output whose ranges have these starts and sizes. */
 const output = (...ranges: readonly (readonly [start: number, size: number])[]) => ({
   ranges: ranges.map(([start, size]) => ({ start, end: start + size })),
 });
@@ -68,17 +68,17 @@ test('an output can be ordered from once, if what is left of it can be outputs',
   const rows = [
     [1, 0],
     [546, 1],
-    // 54 sats would be left
+    // 54 sats would be left, which are too few for an output
     [600, 0],
     [876, 1],
     [10_000, 1],
   ] as const;
   for (const [size, count] of rows) {
-    // not from the first sat on, which is uncommon too
+    // the range does not begin with the block's first sat, which is uncommon too
     const { block78 } = standing(output([78 * block + 1_000, size]));
     expect(block78).toMatchObject({ amount: size, count, commonCount: 1 });
   }
-  // behind 100 sats, which are no output
+  // the uncommon sat comes after 100 sats, which are too few for an output
   const { uncommon } = standing(output([100_001 * block - 100, 10_000]));
   expect(uncommon).toMatchObject({ amount: 1, count: 0, commonCount: 1 });
 });
@@ -95,13 +95,13 @@ test('the place of a sat leaves outputs before it and after its postage, or noth
     place: 330,
     sat: 500 * block,
   });
-  // of many sats of a type the first one that can be taken
+  // if there are many sats of a type, the first one that can be taken is used
   const ranges = [
     { start: 400 * block + 1, end: 400 * block + 101 },
     { start: 78 * block + 1, end: 78 * block + 1_000 },
   ];
   expect(placeOf(ranges, dense, 330, [])).toEqual({ place: 330, sat: 78 * block + 231 });
-  // all sats of block 150 on are dearer, and the last of each block
+  // all sats from block 150 on are more expensive, and so is the last sat of each block
   const dearer: SatributeRule[] = [
     { kind: 'blocks', heights: [[150, 1_000]] },
     { kind: 'lasts', before: ['uncommon'] },
@@ -141,7 +141,7 @@ test('the place of a sat leaves outputs before it and after its postage, or noth
 });
 
 test('no sat of a type with a higher price is sold for a lower one', () => {
-  // the first sat is uncommon
+  // the first sat of the output is uncommon
   const start = 500 * block;
   const { vintage, uncommon } = standing(output([start, 10_000]));
   expect([vintage.count, uncommon.count]).toEqual([1, 1]);
@@ -151,16 +151,17 @@ test('no sat of a type with a higher price is sold for a lower one', () => {
     sat: start + 330,
   });
   expect(sellablePlace([{ start, end: start + 10_000 }], 'uncommon', terms)?.place).toBe(0);
-  // nowhere else can be sold from
+  // this output has no other place from which a sat can be sold
   expect(standing(output([start, 546]))).toMatchObject({ vintage: { count: 0 }, uncommon: { count: 1 } });
-  // as the operator says
+  // the operator can set prices, and here uncommon costs no more than vintage
   const fees = { ...defaultBaseFees, uncommon: 5_000 };
   expect(sellablePlace([{ start, end: start + 546 }], 'vintage', { ...terms, fees })?.place).toBe(0);
-  // block 286 is vintage and Nakamoto's, which cost more, and is sold for its own price; its first sat is not
+  // Sats of block 286 are also vintage and Nakamoto's, which cost more, but block 286 is sold at its own price. Its
+  // first sat cannot be sold.
   expect(sellablePlace([{ start: 286 * block, end: 286 * block + 10_000 }], 'block286', terms)?.place).toBe(
     330,
   );
-  // a whole block is passed over at once
+  // a complete block is skipped at once
   const ranges = [{ start: 9 * block, end: 10 * block + 10_000 }];
   expect(sellablePlace(ranges, 'vintage', terms)).toEqual({ place: block + 1, sat: 10 * block + 1 });
 });
@@ -189,7 +190,7 @@ test('as many can be ordered as there are outputs with sats at most', () => {
         const { amount, count, commonCount } = found[type];
         expect(commonCount).toBeLessThanOrEqual(amount);
         expect(count).toBeLessThanOrEqual(commonCount);
-        // outputs are ordered from on their own
+        // orders use each output independently of the others
         const alone = outputs.map((each) => standing(each)[type].count);
         expect(alone.reduce((sum, each) => sum + each, 0)).toBe(count);
       }

@@ -5,7 +5,10 @@ import { expect, test, vi } from 'vitest';
 import { listen } from '#src/app/serving/listen.ts';
 import { createRoutesApp } from '#test/support/http/routes-app.ts';
 
-/** Gives `localhost` several addresses, as on some hosts; the second one represents ::1, which a host may lack. */
+/**
+ * Gives `localhost` several addresses, like some hosts do. The second one takes the place of ::1, which a host may
+ * lack.
+ */
 function giveLocalhostTwoAddresses(): void {
   const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
   const { lookup } = dns;

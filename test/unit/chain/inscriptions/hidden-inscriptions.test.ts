@@ -3,7 +3,7 @@ import { isHiddenBody } from '#chain/inscriptions/hidden-inscriptions.ts';
 
 const id = `${'0A'.repeat(32)}i0`;
 
-// the cases of ord's own test (inscription.rs `hidden`), and of the classes of its regular expression
+// the cases of ord's own test (inscription.rs `hidden`), and cases for the classes of its regular expression
 test.each([
   ['', false],
   ['foo', false],

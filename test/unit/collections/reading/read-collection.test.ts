@@ -84,7 +84,7 @@ describe('the readers of collections', () => {
   });
 });
 
-/** A value in the form of forms: numbers are texts, lists are objects keyed by index. */
+/** A value as an HTML form sends it: numbers are texts, and lists are objects whose keys are indices. */
 function formOf(given: unknown): unknown {
   if (typeof given !== 'object' || given === null) return String(given);
   return Object.fromEntries(Object.entries(given).map(([name, part]) => [name, formOf(part)]));

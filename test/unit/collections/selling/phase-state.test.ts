@@ -79,7 +79,7 @@ test('a sale of public phases is open exactly where an order of one item gets a 
         { price: 1n, free: 10 - taken, phases: all },
         { count: 1, allowances: [], now },
       );
-      // unpaid items may become free, so nothing is sold out here
+      // unpaid items may become free again, so the sale is not sold out here
       const state = saleStateAt(supply({ taken, unpaid: 1 }), all, now);
       expect(state === 'open').toBe(chosen.kind === 'phase');
       for (const one of all) expect(leftInPhase(one, 10 - taken)).toBeLessThanOrEqual(10 - taken);

@@ -8,7 +8,7 @@ interface Asked {
   readonly shown: string;
 }
 
-/** The outcome of a question on a terminal after this input; null: the terminal is closed. */
+/** The outcome when a terminal gets this input for a question. `null` closes the terminal. */
 async function answered(typed: string | null, isTTY = true): Promise<Asked> {
   const input = Object.assign(new PassThrough(), { isTTY });
   const output = new PassThrough();

@@ -6,7 +6,7 @@ import { parseCommandLine } from '#src/cli.ts';
 import { walletCommand } from '#src/commands/wallet/wallet.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 
-/** Runs the words like a command line would, up to the point at which it would need a database or a node. */
+/** Runs the words like a command line, up to where it would need a database or a node. */
 function run(words: readonly string[]): Promise<void> {
   const line = parseCommandLine(['wallet', ...words]);
   if (line.kind === 'help') throw new Error('the help was asked for');

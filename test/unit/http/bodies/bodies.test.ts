@@ -19,11 +19,11 @@ const roomBytes = 6_000_000;
 const room = new BodyRoom({ totalBytes: roomBytes, eachBytes: roomBytes });
 let app: App;
 let port: number;
-/** Milliseconds after which requests to `/test/order` are answered. */
+/** Requests to `/test/order` are answered when this promise settles. */
 let held: Promise<void> = Promise.resolve();
 let handled = 0;
 
-/** A path that takes large lists of texts. */
+/** A path that accepts large lists of texts. */
 function takeLists(scope: App): void {
   apiRoute(scope, {
     method: 'POST',
@@ -95,7 +95,7 @@ afterAll(async () => {
   await app.close();
 });
 
-/** Large bodies in progress, from the metrics. */
+/** Number of large bodies in progress, from the metrics. */
 async function largeBodies(): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   return Number(/^satscribe_queue_length\{queue="large bodies"\} (\d+)$/mu.exec(text)?.[1]);
@@ -128,7 +128,7 @@ function inChunks(text: string, chunkBytes = 100_000): ReadableStream<Uint8Array
   });
 }
 
-/** Sends the head of a request and a given part of its body; the test handles the answer. */
+/** Sends the head of a request and a part of its body. The test reads the response. */
 function begin(path: string, header: string, body = '', localAddress = '127.0.0.1'): Socket {
   const socket = connect({ port, host: '127.0.0.1', localAddress });
   socket.write(
@@ -150,7 +150,7 @@ describe('a body', () => {
       expect(await answer.json()).toEqual({ keys: ['file'], body: null });
     }
     for (const body of [jsonOf(1_100_000), inChunks(jsonOf(1_100_000))]) {
-      // a client that still sends may get the end of the connection instead of the answer
+      // if the client still sends, its connection may end before it reads the response
       const answer = await post('/test/small', body).catch(() => null);
       if (answer !== null) expect(answer.status).toBe(413);
     }
@@ -175,7 +175,7 @@ describe('a body', () => {
     expect(text).toContain('{"status":"error","reason":"too many large bodies are being sent');
     const chunked = await post('/test/order', inChunks(jsonOf(3_000_000))).catch(() => null);
     if (chunked !== null) expect(chunked.status).toBe(503);
-    // small ones need no room
+    // small bodies need no room
     expect((await post('/test/small', jsonOf(1000))).status).toBe(200);
     answerHeld();
     expect((await first).status).toBe(200);
@@ -267,7 +267,7 @@ describe('a body', () => {
   });
 
   test('in very small chunks is refused', async () => {
-    // its client is shut out for a second, so it is another one than in the other tests
+    // another client than in the other tests, because this one is refused for a second
     const chunks = '1\r\n \r\n'.repeat(20_000);
     const socket = begin('/test/order', 'Transfer-Encoding: chunked', chunks, '127.0.0.9');
     expect(await answerOf(socket)).toMatch(
@@ -487,7 +487,7 @@ describe('each path with a body', () => {
     paths: Readonly<Record<string, { readonly post?: object }>>;
   };
   const posts = Object.keys(paths).filter((path) => paths[path]?.post !== undefined);
-  /** Paths of ord, which answers 415 here. */
+  /** Paths of ord. They answer 415 here. */
   const lists = ['/inscriptions', '/missing', '/outputs'];
   const typeOf = (path: string): string =>
     path.startsWith('/key') || path === '/collectioncreate'

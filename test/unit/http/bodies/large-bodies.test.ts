@@ -39,7 +39,7 @@ describe('the blocks of a body', () => {
 
 describe('a list of strings', () => {
   const max = 1000;
-  /** Result of a reader for bytes in chunks of these sizes: the texts, or the fault. */
+  /** Returns what a reader makes of bytes in chunks of these sizes: the texts, or the fault. */
   async function read(bytes: Buffer, sizes: readonly number[] = [], most = max): Promise<unknown> {
     const reader = new TextListReader(most, () => undefined);
     let start = 0;
@@ -88,7 +88,7 @@ describe('a list of strings', () => {
           for (const [place, byte] of changes) bytes[place % bytes.length] = byte;
           const got = await read(bytes, chunks);
           const wanted = expected(bytes);
-          // a text that is not JSON may have been refused for an earlier part
+          // if the text is not JSON, an earlier part may already have been refused
           if (wanted === null) expect(typeof got).toBe('string');
           else expect(got).toEqual(wanted);
         },
@@ -158,7 +158,7 @@ describe('long texts', () => {
       d: true,
     });
     expect(liftLongTexts('short')).toEqual({ value: 'short', buffer: null });
-    // of fields without contents, only the part that proves their length is kept
+    // of fields that are not contents, only as much is kept as proves that they are too long
     const junk = 'j'.repeat(1_000_000);
     const cut = liftLongTexts({ data: long, deep: [{ junk }] }, ['data']);
     expect(cut.value).toEqual({

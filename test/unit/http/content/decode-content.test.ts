@@ -10,7 +10,7 @@ async function* inPieces(bytes: Buffer, length = 1_000): AsyncGenerator<Buffer> 
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
 }
 
-/** The end of the decoding, and the decoded bytes. */
+/** Decodes a stream. Returns how the decoding ended, and the decoded bytes. */
 async function decoded(
   encoding: Encoding,
   pieces: AsyncIterable<Buffer>,

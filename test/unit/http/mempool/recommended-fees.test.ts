@@ -4,8 +4,8 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
 /**
- * A node with estimates that a test chooses, by target: a real one only estimates after hundreds of blocks. In BTC per
- * kvB.
+ * A node whose estimates a test chooses, by target, in BTC per kvB. A real node only estimates after hundreds of
+ * blocks.
  */
 function nodeWith(
   estimates: Readonly<Record<number, number>>,

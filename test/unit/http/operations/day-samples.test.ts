@@ -20,7 +20,7 @@ test('a sample counts the requests of its minute, and has their 95th percentile'
   await samples.take();
   const [first, second] = samples.samples;
   expect(first).toMatchObject({ time: 120, height: 5, lagBlocks: 1, mempool: 2, requests: 100, searches: 5 });
-  // exact to a fifth
+  // the value is exact to a fifth
   expect(first?.p95Ms).toBeGreaterThanOrEqual(3);
   expect(first?.p95Ms).toBeLessThanOrEqual(3 * 1.2);
   expect(second).toMatchObject({ requests: 0, searches: 0, p95Ms: null });

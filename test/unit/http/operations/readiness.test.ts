@@ -90,12 +90,12 @@ describe('a process is not ready', () => {
       expect(codes(crashed)).toEqual(['indexer_gone']);
       expect(followerState(standing(crashed))).toBe('gone');
     }
-    // a process that waits for its node or the database has no lock, and reports that every few seconds
+    // a process that waits for its node or database does not hold the lock, but reports every few seconds that it waits
     const problem = { code: 'node_unreachable' as const, message: 'No answer.', since: now };
     const waiting = { status: { state: 'waiting' as const, problem }, hasWriter: false };
     expect(codes(waiting)).toEqual(['node_unreachable']);
     expect(codes({ ...waiting, ageSeconds: 11 })).toEqual(['node_unreachable', 'indexer_gone']);
-    // an indexed folder needs no process
+    // an index of a folder is complete, so it needs no process
     const ended = { status: { source: 'folder ./x', state: 'ended' as const }, hasWriter: false };
     expect(codes(ended)).toEqual([]);
     expect(followerState(standing(ended))).toBe('ended');

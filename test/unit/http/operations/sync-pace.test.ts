@@ -9,7 +9,7 @@ test('a pace is known after some seconds, and is that of the last minute', () =>
   expect(pace.blocksPerSecond()).toBeNull();
   pace.see(asHeight(99), 10_000);
   expect(pace.blocksPerSecond()).toBe(10);
-  // from here ten times as fast
+  // from here on the pace is ten times as fast
   pace.see(asHeight(199), 70_000);
   pace.see(asHeight(6199), 130_000);
   expect(pace.blocksPerSecond()).toBe(100);

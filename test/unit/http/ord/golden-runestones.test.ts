@@ -10,7 +10,9 @@ interface Decoded {
   readonly value?: { readonly runestone: unknown };
 }
 
-/** ord was asked about the transactions with an envelope or a runestone: the others have neither. */
+/**
+ * The recording asked ord about all transactions with an envelope or a runestone. All other transactions have neither.
+ */
 describe.each(goldenChainNames)('runestones of the golden chain %s equal those of ord', (name) => {
   const golden = new GoldenChain(name);
 
@@ -22,7 +24,7 @@ describe.each(goldenChainNames)('runestones of the golden chain %s equal those o
       }),
     );
     const { answers, headers } = tip;
-    // for a stale tip, only the blocks of its branch were recorded
+    // at a stale tip, only the blocks of its branch were recorded
     const isComplete = answers === 'answers';
     let runestones = 0;
     for (const header of headers) {

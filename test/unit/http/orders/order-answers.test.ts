@@ -43,7 +43,7 @@ const hexScript = Buffer.from(scriptOf(701)).toString('hex');
 
 type Kind = Order['kind'];
 
-/** An order without optional fields, as a row and as its creation. */
+/** An order without optional fields, as its row and as its creation have it. */
 function sparse(kind: Kind): Order {
   return {
     id: '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11',
@@ -69,7 +69,7 @@ function sparse(kind: Kind): Order {
   } as unknown as Order;
 }
 
-/** An order with all fields, for which every possible event has happened. */
+/** An order with all fields, after every possible event. */
 function full(kind: Kind): Order {
   const order = sparse(kind);
   return {
@@ -113,7 +113,7 @@ function full(kind: Kind): Order {
   };
 }
 
-/** An order of items of a collection with a creator. */
+/** An order for items of a collection that has a creator. */
 function ofCollection(): Order {
   const order = full('bulk');
   return {
@@ -186,10 +186,10 @@ const inRunes = {
   },
 } as const satisfies OrderProgress;
 
-/** Progress of an order, by its name. */
+/** Progress of orders, by a name for each. */
 const progresses: Readonly<Record<string, OrderProgress>> = {
   nothing: { ...nothing, files: [{ index: 0, shown }] },
-  // before its reveal was sent, which the node refuses
+  // the node refused the reveal, so it was not sent
   refused: {
     ...nothing,
     files: [
@@ -265,7 +265,7 @@ function ofEtching(order: Order): Order {
   };
 }
 
-/** The answers to GET /order, for each kind and state. */
+/** The responses of GET /order, for each kind and state. */
 const answers = orderKinds.flatMap((kind) =>
   orderStates.flatMap((state) =>
     [sparse(kind), full(kind), ...(kind === 'bulk' ? [ofCollection()] : [])].flatMap((order) =>
@@ -407,7 +407,7 @@ test.each([
   },
 );
 
-/** Names of the fields of a value; those of items without their position: `files.tx.reveal`. */
+/** The paths of a value's fields. Paths of list items have no position: `files.tx.reveal`. */
 function pathsOf(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => pathsOf(item, path));
   if (typeof value !== 'object' || value === null) return [];

@@ -34,7 +34,7 @@ interface Document {
 }
 
 let app: App;
-/** Every route as it was added, by its method and path. */
+/** Every route that was added, by method and path. */
 const routes = new Map<string, { readonly errors: unknown; readonly isHidden: boolean }>();
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ beforeAll(async () => {
       routes.set(`${name} ${url}`, { errors: config?.errors, isHidden: schema?.hide === true });
   });
   await app.ready();
-  // many routes are made while other tests use the processor
+  // long, because many routes are made while other tests use the processor
 }, 120_000);
 
 afterAll(async () => {
@@ -83,14 +83,14 @@ test('describes every parameter, and gives no examples of optional ones', async 
       expect([where, description !== undefined]).toEqual([where, true]);
       if (place === 'query' || schema.default !== undefined)
         expect([where, required]).toEqual([where, false]);
-      // the reference fills its fields with examples, and would then send every filter at once
+      // the reference page fills fields with examples, so with examples it would send every filter at once
       if (!required) expect([where, example]).toEqual([where, undefined]);
       expect(JSON.stringify([example, schema.examples])).not.toContain('…');
     }
   }
 });
 
-/** The keys of an answer, in any of its shapes. */
+/** The keys of a response, in any of its shapes. */
 function keysOf({ content = {} }: Response): string[] {
   const keysOfShape = ({ anyOf = [], properties = {} }: Shape): string[] => [
     ...Object.keys(properties),

@@ -11,7 +11,7 @@ import type { SatRange } from '#kernel/sats/sat-range.ts';
 import type { TracedSats } from '#sat-ranges/sat-tracer.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
-/** Turns of the event loop that pass while a promise is pending. */
+/** Counts the turns of the event loop while a promise is pending. */
 async function turnsOf<T>(promise: Promise<T>): Promise<{ value: T; turns: number }> {
   let turns = 0;
   let isPending = true;
@@ -38,7 +38,7 @@ describe('the special sats of an output', () => {
         fc.array(start, { minLength: 1, maxLength: 40 }),
         fc.integer({ min: 1, max: 200 }),
         async (starts, limit) => {
-          // several turns of the same ranges, of which the first block has many palindromes
+          // many ranges, so that the scan takes several turns; the first block has many palindromes
           const ranges = rangesOf([...starts, ...Array.from({ length: 300 }, (_, place) => place * 50)], 50);
           const special = await specialOf(ranges, book, work(), limit);
           expect(special).toEqual(specialSats(ranges, book.findable, limit));

@@ -29,7 +29,7 @@ test.each(['onRequest', 'onSend'])('an error thrown in %s is the answer', async 
     app.addHook(
       'onSend',
       payloadAtOnce((_request, _reply, payload) => {
-        // the error's own answer runs this hook too
+        // this hook also runs for the error's own response
         if (isRefused) return payload;
         isRefused = true;
         return refuse();

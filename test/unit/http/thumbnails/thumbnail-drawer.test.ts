@@ -23,7 +23,7 @@ const svg = (text: string, form: PictureForm = 'webp') => ({
   form,
 });
 
-/** Number of decoder processes of this process. */
+/** Ids of the decoder processes that this process started. */
 const decoders = (): number[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/u.test(name))
@@ -33,7 +33,7 @@ const decoders = (): number[] =>
         const isOurs = parent === String(process.pid);
         return isOurs && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('draw-thumbnail.worker');
       } catch {
-        // it has ended meanwhile
+        // the process has ended meanwhile
         return false;
       }
     })
@@ -61,7 +61,7 @@ test('an image that takes too long is given up, with its process', async () => {
 test('an image that takes too much memory is given up, and the next one is drawn', {
   tags: ['proof'],
 }, async () => {
-  // interlaced, so it is decoded whole: 288 MB
+  // interlaced, so it is decoded completely, which takes 288 MB
   const large = await sharp({ create: { width: 6000, height: 6000, channels: 4, background: '#12345678' } })
     .toColourspace('rgb16')
     .png({ progressive: true, compressionLevel: 1 })
@@ -74,7 +74,7 @@ test('an image that takes too much memory is given up, and the next one is drawn
 const drawing = (shapes: string): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9">${shapes}</svg>`;
 
-/** Whether anything of a drawing is red. */
+/** Whether a drawing contains anything red. */
 async function isRed(drawn: Awaited<ReturnType<ThumbnailDrawer['draw']>>): Promise<boolean> {
   if (drawn.kind !== 'picture') return false;
   const { channels } = await sharp(drawn.picture).stats();
@@ -110,7 +110,7 @@ test('a drawing reads neither files nor other servers', async () => {
 });
 
 test('an endlessly growing drawing is not drawn, but the next one is', async () => {
-  // the start of the process counts too, on a busy machine
+  // the limit includes the start of the process, which is slow on a busy machine
   drawer = new ThumbnailDrawer({ drawMs: 4_000 });
   const entities = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
   const laughs = entities

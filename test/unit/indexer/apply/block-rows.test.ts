@@ -3,7 +3,7 @@ import { encodeLocations } from '#indexer/apply/block-rows.ts';
 import type { LedgerBlock } from '#indexer/ledger/ledger-block.ts';
 import { CopyEncoder } from '#kernel/pg/copy-binary.ts';
 
-/** A block whose ledger puts this many inscriptions into one output, with a script of this many bytes. */
+/** Makes a block whose ledger puts this many inscriptions into one output. The output's script has this many bytes. */
 function inOneOutput(inscriptions: number, scriptLength: number): LedgerBlock {
   const zeros = (): number[] => Array.from({ length: inscriptions }, () => 0);
   const locations = {
@@ -21,7 +21,7 @@ function inOneOutput(inscriptions: number, scriptLength: number): LedgerBlock {
     fingerprintHigh: Uint32Array.from(zeros()),
     spent: Uint8Array.from(zeros()),
   };
-  return { height: 1, locations, txids: new Uint8Array(0) } as unknown as LedgerBlock; // only these are read
+  return { height: 1, locations, txids: new Uint8Array(0) } as unknown as LedgerBlock; // only these fields are read
 }
 
 test('rows of locations grow with the inscriptions, not with the length of their shared script', () => {

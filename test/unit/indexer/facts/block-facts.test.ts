@@ -219,7 +219,7 @@ describe('signatures', () => {
     const first = columns.txFirstInput[1]!;
     expect(shown(first)).toEqual([]);
     expect(shown(first + 1)).toEqual(expected);
-    // the same input may be asked for by several
+    // several readers may read the same input
     expect(shown(first + 1)).toEqual(expected);
     expect(shown(columns.txFirstInput[2]!)).toEqual(expected);
   });

@@ -23,7 +23,7 @@ function read(block: Uint8Array): FlowColumns {
   return decodeFlowColumns(readFacts(new Set(['coin-flow']), of, layout).get('coin-flow')!);
 }
 
-/** The value of each output; for each input its output's index among all, or the outpoint. */
+/** The value of each output. For each input, the index of its output among all outputs, or the outpoint. */
 function shown(block: Uint8Array, { value, source, outpointAt, txFirstOutput, txid }: FlowColumns) {
   const outpoint = (input: number): string => {
     const at = outpointAt[input]!;
@@ -37,7 +37,7 @@ function shown(block: Uint8Array, { value, source, outpointAt, txFirstOutput, tx
   };
 }
 
-/** The same by bitcoinjs-lib. */
+/** Reads the same from a block with bitcoinjs-lib. */
 function naive(bytes: Uint8Array): ReturnType<typeof shown> {
   const { transactions = [] } = Block.fromBuffer(Buffer.from(bytes));
   const places = new Map<string, number>();

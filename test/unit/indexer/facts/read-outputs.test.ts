@@ -25,7 +25,7 @@ function read(block: Uint8Array, height = 200, network: 'mainnet' | 'regtest' = 
   return decodeOutputColumns(reader.read(block, layout, of));
 }
 
-/** `txid:vout value script spent` of each output, and the outpoints that it spends of earlier blocks. */
+/** Lines `txid:vout value script spent` of each output, and the outpoints of earlier blocks that the block spends. */
 function shown(block: Uint8Array, columns: OutputColumns): { outputs: string[]; spends: string[] } {
   const outputs = Array.from(columns.value, (value, row) => {
     const tx = columns.tx[row]!;
@@ -38,7 +38,7 @@ function shown(block: Uint8Array, columns: OutputColumns): { outputs: string[]; 
   return { outputs, spends };
 }
 
-/** The same by bitcoinjs-lib. */
+/** Reads the same from a block with bitcoinjs-lib. */
 function naive(bytes: Uint8Array): { outputs: string[]; spends: string[] } {
   const { transactions = [] } = Block.fromBuffer(Buffer.from(bytes));
   const outpoint = (txid: Uint8Array, index: number): string => {

@@ -22,7 +22,7 @@ test('knows the size of a few blocks exactly', async () => {
 
 test('weighs the late blocks of a long chain, not their number', async () => {
   let asked = 0;
-  // the second half is nine times as large
+  // blocks of the second half are nine times as large
   const source = sourceOf((height) => {
     asked++;
     return Promise.resolve(height < 51_000 ? 100 : 900);

@@ -26,7 +26,7 @@ const sharedLength = (ours: readonly WeighedRef[], theirs: readonly WeighedRef[]
 };
 const workOf = (blocks: readonly WeighedRef[]): bigint => blocks.reduce((sum, { work }) => sum + work, 0n);
 
-/** The plan between two completely known chains. */
+/** The plan for two chains that are completely known. */
 function takeWhole(ours: readonly WeighedRef[], theirs: readonly WeighedRef[]): Steps {
   const found = plan(
     { from: genesisHeight, blocks: ours },
@@ -38,7 +38,7 @@ function takeWhole(ours: readonly WeighedRef[], theirs: readonly WeighedRef[]): 
 }
 type Steps = Extract<Plan, { kind: 'steps' }>;
 
-/** Our chain after a plan. */
+/** Our chain after a plan was carried out. */
 function follow(
   ours: readonly WeighedRef[],
   { undoTo, apply }: Steps,
@@ -47,7 +47,9 @@ function follow(
   return [...left, ...apply];
 }
 
-/** Two chains with gaps that share their beginning and may share heights later, on other branches. */
+/**
+ * Two chains with gaps. They share their beginning, and may have blocks at the same heights on other branches later.
+ */
 const forks = fc
   .record({
     shared: fc.uniqueArray(fc.nat(200), { maxLength: 20 }),
@@ -108,15 +110,15 @@ describe('a plan between chains at rest', () => {
   });
 });
 
-/** A planner that is called until it decides, over a chain given in pages. */
+/** Calls a planner until it decides. The planner gets the source's chain in pages. */
 class Asked {
   asks = 0;
-  /** Returned blocks of theirs, with repetitions. */
+  /** Number of the source's blocks that were given, with repetitions. */
   given = 0;
   readonly #ours: readonly WeighedRef[];
   readonly #theirs: readonly WeighedRef[];
   readonly #page: number;
-  /** The lowest kept height of either chain. */
+  /** The lowest height that both chains keep. */
   readonly #first: number;
 
   constructor(ours: readonly WeighedRef[], theirs: readonly WeighedRef[], page: number, first = 0) {
@@ -137,7 +139,7 @@ class Asked {
       const isComplete = known >= this.#theirTip;
       const found = plan(part, { from: asHeight(from), blocks, beyond, isComplete }, rule);
       if (found.kind !== 'needHeaders') return found;
-      // each request is for new blocks, next to the known ones
+      // each request must be for new blocks that are next to the known ones
       expect(seen.has(found.from)).toBe(false);
       seen.add(found.from);
       if (found.from < from) {
@@ -154,7 +156,7 @@ class Asked {
     }
   }
 
-  /** Lowest height that may be requested. */
+  /** The lowest height of the blocks that a request from this height gets. */
   #lowestOf(from: number): number {
     return from < this.#first ? 0 : from;
   }
@@ -180,8 +182,8 @@ class Asked {
 }
 
 /**
- * Two branches of one random tree, with headers of several difficulties, from the first kept height on. If that is
- * above 0, they may separate below it, and the source's branch may end there.
+ * Two branches of one random tree, with headers of several difficulties, from the first kept height on. If that height
+ * is above 0, the branches may separate below it, and the source's branch may end below it.
  */
 const trees = fc
   .record({
@@ -190,7 +192,7 @@ const trees = fc
     ours: fc.integer({ min: 0, max: 300 }),
     theirs: fc.integer({ min: 0, max: 300 }),
     works: fc.array(fc.bigInt({ min: 1n, max: 5n }), { minLength: 7, maxLength: 7 }),
-    // our tip and at least one block that may follow it
+    // a page has our tip and at least one block that may follow it
     page: fc.integer({ min: 2, max: 100 }),
   })
   .filter(({ first, shared, theirs }) => first > 0 || shared + theirs > 0)
@@ -220,7 +222,7 @@ describe('a plan for a node', () => {
             undoTo: isSame ? null : (ours[shared - 1]?.height ?? -1),
           });
           const { apply } = found as Steps;
-          // at least a page of the following blocks, and nothing else
+          // applies a page of the following blocks or more, and nothing else
           expect(shown(apply)).toEqual(shown(theirs.slice(shared, shared + apply.length)));
           if (theirs.length > shared) expect(apply.length).toBeGreaterThan(0);
         }

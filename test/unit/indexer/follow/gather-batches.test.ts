@@ -4,7 +4,7 @@ import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 
 const bounds: BatchBounds = { bytesMax: 100, envelopesMax: 10, blocksMax: 5, heldBytesMax: 1000 };
 
-/** A block with only the fields that the bounds use. */
+/** Makes a block that has only the fields for the batch limits. */
 const block = (bytes: number, envelopes: number, heldBytes: number): ParsedBlock =>
   ({
     bytes: new Uint8Array(bytes),

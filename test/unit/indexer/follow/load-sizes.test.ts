@@ -8,7 +8,7 @@ import { asHeight } from '#kernel/primitives/height.ts';
 const { signal } = new AbortController();
 const coming = (count: number): ComingBlocks => ({ count, heightAt: (index) => asHeight(index) });
 
-/** A source with blocks of one size. The first size is given when `tell` is called. */
+/** A source whose blocks all have the same size. It returns the sizes after `tell` was called. */
 function sourceOf(bytes: number): { source: BlockSource; tell: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   const sizeOf = (): Promise<number> => promise.then(() => bytes);
@@ -28,7 +28,7 @@ test('counts the mean of the blocks so far until the sizes of coming blocks are 
   tell();
   await settled();
   expect(sizes.bytesLeft({ blocks: 7, bytes: 250 }, 8)).toBeCloseTo(800);
-  // the chain has grown by two blocks
+  // the chain grew by two blocks in the meantime
   expect(sizes.bytesLeft({ blocks: 7, bytes: 250 }, 10)).toBeCloseTo(1000);
   expect(sizes.bytesLeft({ blocks: 17, bytes: 1250 }, 0)).toBe(0);
 });

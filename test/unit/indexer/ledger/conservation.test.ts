@@ -12,18 +12,21 @@ import { satpointOf } from '#test/support/chain/ledger-store.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 /**
- * The ledger against a simulation that moves every single sat: outputs are lists of sats, an inscription is the name of
- * one, and its satpoint is the place of that sat. At heights without subsidy all sats are small change.
+ * Compares the ledger with a simulation that moves every single sat. In the simulation, outputs are lists of sats, an
+ * inscription is the name of a sat, and its satpoint is the location of that sat. At this height there is no subsidy,
+ * so all sats come from small coins.
  */
 const height = 33 * 210_000;
 const zero = { sequence: 0, blessed: 0, cursed: 0, unbound: 0, lostSats: 0 };
 
 interface Step {
-  /** Coins to spend: indexes modulo the number of coins. */
+  /** Indices of coins to spend, modulo the number of coins. */
   readonly picks: readonly number[];
-  /** Cuts of the sum into outputs, in tenths; the rest is fee. */
+  /** Sizes of the outputs, in tenths of the sum. The rest is the fee. */
   readonly cuts: readonly number[];
-  /** Envelopes of each input: -1 none, else a pointer in tenths of the sum (10: no pointer). */
+  /**
+   * Envelope of each input: -1 for none, else its pointer in tenths of the sum. 10 means an envelope without a pointer.
+   */
   readonly envelopes: readonly number[];
 }
 
@@ -41,10 +44,10 @@ type Sat = number;
 
 class SatSimulation {
   readonly chain = new LedgerChain({ network: networks.regtest, height, start: zero });
-  /** Spendable outputs with their sats. */
+  /** Spendable outputs, and the sats of each. */
   readonly outputs = new Map<Coin, Sat[]>();
   readonly lost: Sat[] = [];
-  /** Sat of every bound inscription. */
+  /** The sat of every bound inscription, by id. */
   readonly inscribed = new Map<string, Sat>();
   readonly unbound: string[] = [];
   #nextSat = 0;
@@ -53,7 +56,7 @@ class SatSimulation {
 
   readonly #spendsEmpty: boolean;
 
-  /** `spendsEmpty`: outputs without value are spent too, so their reveals can fall into the fees. */
+  /** @param spendsEmpty whether outputs without value are spent too, so that their reveals can fall into the fees */
   constructor(spendsEmpty: boolean) {
     this.#spendsEmpty = spendsEmpty;
     this.chain.store.anchored = true;

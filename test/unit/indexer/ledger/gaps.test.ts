@@ -75,7 +75,7 @@ describe('several reveals in a block without spent outputs', () => {
     expect(chain.store.inscriptions.map(({ id }) => id)).toEqual(made.map(({ id }) => id()));
     expect(shown(chain, 0)).toMatchObject({ sequence: null, number: null, curse: 6 });
     expect(shown(chain, 1)).toMatchObject({ sequence: null, number: null, curse: 6 });
-    // both are cursed: the totals are known
+    // both inscriptions are cursed in any case, so the totals are known
     expect(chain.store.counters).toMatchObject({ sequence: 2, blessed: 0, cursed: 2 });
   });
 

@@ -39,7 +39,7 @@ function sample(folder: 'blocks' | 'spent', height: number): Uint8Array<ArrayBuf
   return Uint8Array.from(readFileSync(join(dir, name)));
 }
 
-/** Outpoints as ord shows them, by the index of the input that spends them. */
+/** Outpoints as ord shows them, with the index of the input that spends each. */
 function spentOutpoints(columns: BlockColumns, block: Uint8Array): Map<string, number> {
   const inputs = new Map<string, number>();
   const walk = new InputWalk(block);
@@ -55,7 +55,7 @@ function spentOutpoints(columns: BlockColumns, block: Uint8Array): Map<string, n
   return inputs;
 }
 
-/** The location of every inscription before its first move, by ord's own events: the state before these blocks. */
+/** The location of every inscription before its first move in these blocks, taken from ord's own events. */
 function heldBefore(events: readonly OrdEvent[], inputs: ReadonlyMap<string, number>): HeldInscriptions {
   const seen = new Set<number>();
   const rows: { input: number; key: number; offset: number; id: Uint8Array }[] = [];
@@ -78,14 +78,14 @@ function heldBefore(events: readonly OrdEvent[], inputs: ReadonlyMap<string, num
     key: Int32Array.from(rows, ({ key }) => key),
     satOffset: Float64Array.from(rows, ({ offset }) => offset),
     id: Uint8Array.from(rows.flatMap(({ id }) => [...id])),
-    // the events lack it: no inscription that is inscribed again in these blocks was cursed
+    // ord's events do not contain curses; no inscription that is inscribed again in these blocks was cursed
     curse: new Uint8Array(rows.length),
     height: new Int32Array(rows.length),
     step: new Uint32Array(rows.length),
   };
 }
 
-/** Our location rows in the form of ord's events. */
+/** Our location rows as ord writes events. */
 function ourEvents(
   result: LedgerBlock,
   columns: BlockColumns,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
-// few values, so that slots collide, partitions are shared and entries repeat
+// only a few values, so that slots collide, partitions are shared and entries repeat
 const half = fc.oneof(
   fc.integer({ min: 0, max: 3 }),
   fc.constantFrom(63, 64, 127, 128, 0x3fff_ffff, 0xffff_ffff),
@@ -18,7 +18,7 @@ describe('the tracked outputs', () => {
         const tracked = new TrackedOutputs();
         const model = new Map<string, number>();
         let size = 0;
-        // two numbers that count as the same, see notZero
+        // these two numbers count as the same number (see notZero)
         const name = (low: number, high: number): string =>
           low === 0 && high === 0 ? '1 0' : `${low} ${high}`;
         for (const { low, high, add } of program) {
@@ -92,7 +92,7 @@ describe('the tracked outputs', () => {
     for (let at = 0; at < 1_000_000; at++) {
       tracked.add(Math.imul(at, 0x9e37_79b1) >>> 0, Math.imul(at, 0x85eb_ca6b) >>> 0);
     }
-    // 10,000,000 entries: at most 160 MB
+    // with 10,000,000 entries this is at most 160 MB
     expect(tracked.sizeBytes / tracked.size).toBeLessThanOrEqual(24);
   });
 });

@@ -42,7 +42,7 @@ describe('TransactionBatch', () => {
     ]);
     expect([batch.reveal(1), batch.reveal(2)]).toEqual([-1, 0]);
     expect(batch.outpoints(2).readUInt32LE(32)).toBe(1);
-    // a taproot spend by key of one input and two outputs: BIP 141
+    // BIP 141: a Taproot key spend with one input and two outputs
     expect(batch.vsize(1)).toBe(154);
   });
 
@@ -53,7 +53,7 @@ describe('TransactionBatch', () => {
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         const batch = TransactionBatch.of([bytes], key, 100);
         const txid = txidOfBytes(bytes);
-        // random bytes are hardly ever a transaction; both ways must agree if they are
+        // random bytes are hardly ever a transaction; if they are, both ways must agree
         expect(txid === null || batch !== null).toBe(true);
       }),
     );

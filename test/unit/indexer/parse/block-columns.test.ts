@@ -7,7 +7,7 @@ import { blockOf, columnsOf } from './synthetic-block.ts';
 const sample = columnsOf(blockOf([]));
 const names = Object.keys(sample) as (keyof BlockColumns)[];
 
-/** Columns of any lengths and values, of the right types. */
+/** Columns of the right types, with any lengths and values. */
 const anyColumns = fc.tuple(...names.map(() => fc.uint8Array({ maxLength: 40 }))).map((bytes) => {
   const columns: Record<string, unknown> = {};
   names.forEach((name, index) => {

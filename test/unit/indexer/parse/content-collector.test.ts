@@ -104,7 +104,7 @@ describe('a content', () => {
   });
 
   test('whose decoding exceeds the budget of the block is left out, with all that follow it', () => {
-    // each below its own limits: 1 MB of which a hundredth is random
+    // each bomb is below its own limits: 1 MB, of which a hundredth is random
     const bombs = Array.from({ length: 70 }, (_, seed) => {
       const bytes = Buffer.alloc(1_000_000, seed);
       for (let at = 0; at < bytes.length; at += 180)
@@ -170,8 +170,8 @@ describe('the contents of a block', () => {
   });
 
   test('stay distinct if bodies are crafted against the quick hash', () => {
-    // eight bytes: two words, each mixed by its own multiplier; for any second word there is a first one with the same
-    // hash
+    // A body of eight bytes has two words, each mixed by its own multiplier. For any second word there is a first word
+    // with the same hash.
     const inverse = (odd: number): number => {
       let guess = odd;
       for (let step = 0; step < 5; step++) guess = Math.imul(guess, 2 - Math.imul(odd, guess));
@@ -203,7 +203,7 @@ describe('the contents of a block', () => {
     const columns = columnsOf(blockOf([reveal(Buffer.concat(scripts))]));
     expect(columns.contentText).toHaveLength(20_000);
     expect([...columns.envelopeContent]).toEqual(scripts.map((_, index) => index % 20_000));
-    // the room that this took is released, and the next block shows no trace of it
+    // the memory for these contents is released, and the next block has none of them
     expect(columnsOf(blockOf([reveal(scripts[0]!)])).contentText).toHaveLength(1);
   });
 });

@@ -23,7 +23,7 @@ const file = JSON.parse(readFileSync(join(fixtureFolder, 'envelope_parse.json'),
 
 const has = (envelope: ReadEnvelope, flag: number): boolean => (envelope.flags & flag) !== 0;
 
-/** An envelope as the vectors state it. */
+/** An envelope as the test vectors describe it. */
 function summary(envelope: ReadEnvelope, offset: number): Vector['expected'][number] {
   const { fields } = envelope;
   const hex = (bytes: Buffer | null | undefined): string | null => bytes?.toString('hex') ?? null;

@@ -36,7 +36,7 @@ describe('fields of an envelope', () => {
     expect(whole(tag(5), '', tag(5), '')).toBe('');
     expect(whole(tag(5), '', tag(5), 'a', tag(5), '')).toBe('61');
     expect(whole(tag(5), 'a', tag(7), 'x', tag(5), '', tag(5), long)).toBe(`61${long.toString('hex')}`);
-    // 0105 51: the tag, and the number 1
+    // the bytes 0105 51 are the tag, and the number 1
     const numbers = Buffer.from('00630 36f7264 010551 01050162 010552 68'.replaceAll(' ', ''), 'hex');
     expect(only(numbers).fields.metadata?.toString('hex')).toBe('016202');
     expect(only(Buffer.from('0063036f726401055168', 'hex')).fields.metadata?.toString('hex')).toBe('01');
@@ -77,7 +77,7 @@ describe('fields of an envelope', () => {
   test('may be pushed as numbers', () => {
     const script = Buffer.concat([
       Buffer.from('0063036f7264', 'hex'),
-      // OP_1 "t", OP_2 OP_3, OP_13 OP_1NEGATE, body OP_16 "x"
+      // the script: OP_1 "t", OP_2 OP_3, OP_13 OP_1NEGATE, body OP_16 "x"
       Buffer.from('510174' + '5253' + '5d4f' + '00' + '600178' + '68', 'hex'),
     ]);
     const envelope = only(script);
@@ -156,7 +156,7 @@ describe('distinct types and metadata of a block', () => {
     const columns = columnsOf(blockOf(scripts.map((script) => reveal(script))));
     expect([...columns.envelopeType]).toEqual([0, 1, 0, 1]);
     expect(columns.typeRange).toHaveLength(4);
-    // two encodings of one value are one text
+    // two encodings of the same value make one text
     expect([...columns.envelopeMetadata]).toEqual([0, 0, 1, 0]);
     expect(columns.metadataRange).toHaveLength(4);
     expect(readEnvelopes(columns).map(({ metadata }) => metadata)).toEqual([

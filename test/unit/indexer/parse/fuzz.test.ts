@@ -18,7 +18,7 @@ import {
   transaction,
 } from './synthetic-block.ts';
 
-/** Checks a result: besides not throwing, its parts must agree. */
+/** Checks that the parts of a result agree. That nothing throws is tested as well. */
 function check(result: ParseResult): void {
   if (result.kind === 'broken') {
     expect(result.at).toBeGreaterThanOrEqual(0);
@@ -108,7 +108,7 @@ describe('any bytes give a value', () => {
 });
 
 describe('the worst that a block can hold takes bounded time', () => {
-  // 3.9 MB each; a hang would run into the test's timeout
+  // each script has 3.9 MB; a hang would exceed the test's timeout
   const size = 3_900_000;
   const opening = Buffer.from('0063036f7264', 'hex');
   test.each([
@@ -141,7 +141,7 @@ describe('the worst that a block can hold takes bounded time', () => {
   });
 });
 
-/** Brotli streams of 14 bytes that name a window of 16 MB, all different. */
+/** Makes Brotli streams of 14 bytes that declare a window of 16 MB. All are different. */
 function bombs(envelope: (bomb: Buffer) => Buffer): Buffer {
   const parameters = { [constants.BROTLI_PARAM_LGWIN]: 18, [constants.BROTLI_PARAM_QUALITY]: 1 };
   return Buffer.concat(

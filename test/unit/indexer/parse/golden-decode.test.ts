@@ -4,7 +4,7 @@ import { GoldenChain, goldenChainNames } from '#test/support/chain/golden/golden
 import { fixtureLines } from './fixtures.ts';
 import { columnsOf, type ReadEnvelope, readEnvelopes, shownProperties } from './synthetic-block.ts';
 
-/** ord's /decode and /inscription of an envelope; absent: null, false, 0 or empty. */
+/** ord's /decode and /inscription for an envelope. Fields are absent if they are null, false, 0 or empty. */
 interface OrdEnvelope {
   readonly input: number;
   readonly offset?: number;
@@ -25,7 +25,7 @@ interface OrdEnvelope {
   readonly propertyEncoding?: string;
   readonly rune?: string;
   readonly shownProperties?: string;
-  /** Not an inscription: nothing was shown. */
+  /** Whether ord was not asked, because the envelope is not an inscription. */
   readonly notAsked?: boolean;
 }
 
@@ -37,7 +37,7 @@ interface DecodedTransaction {
 
 const decoded = fixtureLines('golden-decode.ndjson.br').map((line) => JSON.parse(line) as DecodedTransaction);
 
-/** The 36 bytes of an id field; '' if it is invalid. */
+/** The 36 bytes of an id field, or '' if the field is invalid. */
 function idOf(field: string): string {
   const bytes = Buffer.from(field, 'hex');
   if (bytes.length < 32 || bytes.length > 36) return '';

@@ -6,7 +6,7 @@ import { envelopeFlags } from '#indexer/parse/envelope-flags.ts';
 import { fixtureLines, linesOf, samplesFolder, vectorsFolder } from './fixtures.ts';
 import { columnsOf, type ReadEnvelope, readEnvelopes } from './synthetic-block.ts';
 
-/** An envelope as the expected results state it (chain data of test/fixtures/parse/ORIGIN.md). */
+/** An envelope as the expected results describe it (chain data of test/fixtures/parse/ORIGIN.md). */
 interface Expected {
   readonly input: number;
   readonly envelope: number;
@@ -41,7 +41,7 @@ function parents(bytes: Buffer | undefined): string[] | undefined {
   );
 }
 
-/** Our result in the words of the expected results. */
+/** Our result, written like the expected results. */
 function summary(envelope: ReadEnvelope): Record<string, unknown> {
   const has = (flag: number): boolean => (envelope.flags & flag) !== 0;
   const { fields, content } = envelope;

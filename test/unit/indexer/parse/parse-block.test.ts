@@ -133,7 +133,7 @@ describe('the witness script', () => {
 
   test('may begin like a signature', () => {
     const envelope = Buffer.from('0063036f726468', 'hex');
-    // a push of 48 bytes, as a signature in DER begins, and the envelope at every distance from it
+    // a push of 48 bytes looks like the start of a DER signature; the envelope comes at every distance after it
     for (let distance = 0; distance < 30; distance++) {
       const script = Buffer.concat([
         Buffer.from([0x30]),

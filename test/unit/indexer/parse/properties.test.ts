@@ -113,7 +113,7 @@ describe('propertiesJson', () => {
       propertiesJson(Buffer.concat([items, Buffer.from(hex, 'hex')]), null);
     expect(after('ff01a1006154')).toBe('{"gallery":[],"attributes":{"title":"T","traits":{}}}');
     expect(after(`ff025820${'ab'.repeat(32)}`)).toBeNull();
-    // the rest is still checked, and a repeated gallery counts
+    // the rest is still checked, and the second of two galleries is used
     expect(after('a10005ff01a1006154')).toBeNull();
     expect(after(`ff0081a1005820${'ab'.repeat(32)}`)).toContain('"gallery":[{"id":"abab');
   });
@@ -162,7 +162,7 @@ describe('propertiesJson', () => {
     const encoded = brotliCompressSync(
       Buffer.concat([Buffer.from(title('6154'), 'hex'), Buffer.alloc(2_999_994)]),
     );
-    // bytes after the stream are skipped, and make its ratio honest
+    // bytes after the stream are skipped, but they lower its compression ratio
     const script = (padding: number): Buffer => {
       const bytes = Buffer.concat([encoded, Buffer.alloc(100_000 + padding)]);
       const items: (Uint8Array | string)[] = [tag(19), br];

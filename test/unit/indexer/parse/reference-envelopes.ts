@@ -1,11 +1,11 @@
 /**
- * Envelopes of a script read the slow way: first instructions as objects, then the grammar over them. An oracle for
- * `scanScript`, which does both in one pass over bytes.
+ * Reads the envelopes of a script the slow way: first it reads instructions as objects, then it applies the grammar to
+ * them. An oracle for `scanScript`, which does both in one pass over the bytes.
  */
 
 type Instruction = { readonly push: Buffer } | { readonly opcode: number };
 
-/** Null: a push runs past the end. */
+/** Splits a script into instructions. Returns `null` if a push runs past the end. */
 function instructionsOf(script: Buffer): Instruction[] | null {
   const instructions: Instruction[] = [];
   for (let at = 0; at < script.length; ) {
@@ -44,7 +44,7 @@ function numberPushed(opcode: number): string | null {
   return opcode >= 0x51 && opcode <= 0x60 ? (opcode - 0x50).toString(16).padStart(2, '0') : null;
 }
 
-/** After "ord" at `at`: the envelope's items, or null if it does not end; and the end. */
+/** Reads an envelope's items after "ord". Returns the end, and the envelope or `null` if it has no end. */
 function readItems(
   instructions: readonly Instruction[],
   at: number,

@@ -48,7 +48,7 @@ const inputBytes = ({ outpoint, script }: TestInput): Buffer =>
 const outputBytes = ({ value, script }: TestOutput): Buffer =>
   Buffer.concat([u64(value), withSize(script ?? Buffer.alloc(0))]);
 
-/** A transaction; with witnesses if any input has one, in the legacy form otherwise. */
+/** A transaction. Its form has witnesses if any input has one; otherwise it is the legacy form. */
 export function transaction(
   inputs: readonly TestInput[],
   outputs: readonly TestOutput[] = [{ value: 0n }],
@@ -77,14 +77,14 @@ export const coinbase = (
 ): Buffer =>
   transaction([{ outpoint: nullOutpoint, ...(witness === undefined ? {} : { witness }) }], outputs);
 
-/** A block with a header of zeros, a coinbase and these transactions. */
+/** A block with these transactions, a header of zeros and a coinbase. */
 export function blockOf(transactions: readonly Uint8Array[], first: Uint8Array = coinbase()): Uint8Array {
   return Uint8Array.from(
     Buffer.concat([Buffer.alloc(80), compactSize(transactions.length + 1), first, ...transactions]),
   );
 }
 
-/** A push in the shortest form that holds it. */
+/** A push of these bytes, in the shortest form. */
 export function push(bytes: Uint8Array | string): Buffer {
   const data = Buffer.from(bytes as Uint8Array);
   if (data.length < 0x4c) return Buffer.concat([Buffer.from([data.length]), data]);
@@ -118,7 +118,7 @@ export const reveal = (...scripts: readonly Uint8Array[]): Buffer =>
 export const parse = (block: Uint8Array, options: Partial<ParseOptions> = {}): ParseResult =>
   parseBlock(block, { spent: null, fingerprintKey: testKey, ...options });
 
-/** The columns of a block that must parse. */
+/** Parses a block, which must succeed, and returns its columns. */
 export function columnsOf(block: Uint8Array, options: Partial<ParseOptions> = {}): BlockColumns {
   const result = parse(block, options);
   if (result.kind === 'broken') throw new Error(`${result.code} at ${result.at}: ${result.message}`);
@@ -206,7 +206,7 @@ export function readEnvelopes(columns: BlockColumns): ReadEnvelope[] {
   return envelopes;
 }
 
-/** The properties of an envelope as ord shows them. Undefined: it has none. */
+/** The properties of an envelope as ord shows them; `undefined` if the envelope has none. */
 export function shownProperties({ fields }: Pick<ReadEnvelope, 'fields'>): string | undefined {
   const { attributes, galleryIds, galleryAttributes } = fields;
   const none = Buffer.alloc(0);

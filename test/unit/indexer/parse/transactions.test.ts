@@ -8,7 +8,7 @@ interface RealTransaction {
   readonly txid?: string;
   readonly title?: string;
   readonly hex: string;
-  /** sha256 of what the content of envelope n is, decoded. */
+  /** sha256 of the decoded content, by the number of the envelope. */
   readonly bodies?: Record<string, string>;
   readonly tags?: Record<string, unknown>;
   readonly body?: string;
@@ -40,7 +40,7 @@ describe('real transactions', () => {
     for (const [index, sha256] of Object.entries(bodies)) {
       const envelope = envelopes[Number(index)]!;
       expect(envelope.txid).toBe(txid);
-      // a delegate's content is not its own
+      // an envelope with a delegate has no content of its own
       if (envelope.content === null) expect(envelope.fields.delegate).toBeDefined();
       else expect(envelope.content.decodedHash ?? envelope.content.hash).toBe(sha256);
     }

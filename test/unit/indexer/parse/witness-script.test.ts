@@ -7,7 +7,7 @@ import { envelopeScript, push } from './synthetic-block.ts';
 
 const scan = new ScriptScan();
 
-/** Envelopes that the scan finds, in the form of the reference. */
+/** Envelopes that the scan finds, written like those of the reference. */
 function scanned(script: Buffer): ReferenceEnvelope[] {
   const count = scanScript(scan, script, 0, script.length);
   return Array.from({ length: count }, (_, index) => {
@@ -98,7 +98,7 @@ describe('scanScript', () => {
   });
 
   test('equals the slow reading, for random scripts', () => {
-    // mostly parts of envelopes, so that some are whole
+    // most parts belong to envelopes, so that some envelopes are complete
     const part = fc.oneof(
       { weight: 6, arbitrary: fc.constant(Buffer.from('0063036f7264', 'hex')) },
       { weight: 6, arbitrary: fc.constantFrom(...[0x00, 0x63, 0x68].map((byte) => Buffer.from([byte]))) },

@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 let made = 0;
-/** A copy of the golden folder with another chain.json, and with changed files. */
+/** Makes a copy of the golden folder, with another chain.json and with changed files. */
 function folder(chain: unknown, change: (dir: string) => void = () => undefined): string {
   const dir = join(root, `folder-${made++}`);
   golden.writeFolder(dir);
@@ -49,7 +49,7 @@ const hashesOf = async (dir: string, tip?: string): Promise<string[]> => {
   const source = await openFolderSource(dir, tip === undefined ? {} : { tip });
   return (await source.refs()).map(({ hash }) => displayHash(hash));
 };
-/** Only the blocks of one chain are left. */
+/** Removes all blocks except those of the best chain. */
 const onlyBest = (dir: string): void => {
   const kept = new Set(headers.map(fileName));
   for (const name of readdirSync(join(dir, 'blocks'))) if (!kept.has(name)) rmSync(join(dir, 'blocks', name));

@@ -35,11 +35,11 @@ const verify = (
   changed: Uint8Array<ArrayBuffer> = bytes,
 ): Verification => verifyBlock(changed, { hash, height, network });
 
-const witnessed = load(fixtures, '0040000-'); // testnet4, 16 transactions, most with witnesses
+const witnessed = load(fixtures, '0040000-'); // a block of testnet4 with 16 transactions, most of which have witnesses
 const bare = load(fixtures, '1325168-'); // testnet3
 const regtest = load(join(samples, 'regtest/blocks'), '0000165-');
 
-/** The block with a new header over its transactions, and its hash. */
+/** Makes a new header for the transactions of a block. Returns the block and its hash. */
 function remine(bytes: Uint8Array): Fixture {
   const txids = outlineBlock(bytes).map((outline) => doubleSha256(strippedTransaction(bytes, outline)));
   const { header, hash } = mineHeader(new Uint8Array(32), merkleRoot(Buffer.concat(txids)), 1_700_000_000);
@@ -71,7 +71,8 @@ describe('a block that was changed', () => {
   test('by any single bit is refused', () => {
     const changed = Uint8Array.from(witnessed.bytes);
     const accepted: number[] = [];
-    // all of them take seconds: every bit of the header, and enough of the rest to cover each bit position of a byte
+    // All bits would take seconds. This tests every bit of the header, and enough others to cover each bit position of
+    // a byte.
     const step = sampleStep(11);
     for (let bit = 0; bit < changed.length * 8; bit += bit < 80 * 8 ? 1 : step) {
       changed[bit >> 3]! ^= 1 << (bit & 7);
@@ -161,7 +162,7 @@ describe('a header', () => {
   );
 });
 
-/** The bytes of a block with other transactions after its header: at most 252. */
+/** The bytes of a block with other transactions after its header. There may be at most 252. */
 function withTransactions(block: Uint8Array, transactions: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(
     Buffer.concat([block.subarray(0, 80), Buffer.from([transactions.length]), ...transactions]),
@@ -199,12 +200,12 @@ describe('transactions', () => {
   });
 });
 
-/** A transaction without its witness. */
+/** Removes the witness of a transaction. */
 function strip(transaction: Uint8Array): Uint8Array {
   const block = withTransactions(regtest.bytes, [transaction]);
   return Uint8Array.from(strippedTransaction(block, outlineBlock(block)[0]!));
 }
-/** A coinbase whose commitment is destroyed, without witness. */
+/** A coinbase without a witness, and with a destroyed commitment. */
 function withoutCommitment(coinbase: Uint8Array): Uint8Array {
   const bytes = Buffer.from(strip(coinbase));
   const at = bytes.indexOf(Buffer.from('6a24aa21a9ed', 'hex'));
@@ -242,7 +243,7 @@ describe('witnesses', () => {
   test('are not required below the height of the rule, even if the coinbase looks like a commitment', () => {
     const block = remine(withTransactions(regtest.bytes, whole.map(strip)));
     expect(verify(block, 'regtest').ok).toBe(false);
-    // as above, on a network without such a rule yet: only the proof of work is in the way
+    // the same block on a network where this rule is not active yet; only the proof of work is wrong
     expect(
       verifyBlock(block.bytes, { ...block, height: asHeight(834_623), network: 'testnet3' }),
     ).toMatchObject({

@@ -12,7 +12,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** Compared fields of a transaction decoded by @scure/btc-signer. */
+/** The fields of a transaction, decoded by @scure/btc-signer, that tests compare. */
 interface ScureTransaction {
   readonly version: number;
   readonly lockTime: number;
@@ -21,7 +21,7 @@ interface ScureTransaction {
   readonly witnesses?: readonly (readonly Uint8Array[])[];
 }
 
-// some are longer than the first width of a compact size
+// some are too long for the shortest form of a compact size
 const bytesOf = (most: number): fc.Arbitrary<Uint8Array> =>
   fc.oneof(
     { weight: 9, arbitrary: fc.uint8Array({ maxLength: most }) },

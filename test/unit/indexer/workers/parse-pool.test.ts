@@ -22,7 +22,7 @@ function poolOf(buffers: BufferPool, threads: number): ParsePool {
   return pool;
 }
 
-/** A buffer pool that counts buffers that were taken and not returned. */
+/** A buffer pool that counts the buffers that are taken and not returned. */
 function countedBuffers(): BufferPool & { readonly taken: Set<number>; out: number } {
   const buffers = createBufferPool();
   const counted = {
@@ -102,7 +102,7 @@ describe('the pool of workers', () => {
       taken++;
       expect(read).toBeGreaterThanOrEqual(Math.min(taken + 4, refs.length));
       expect(read).toBeLessThanOrEqual(taken + 5);
-      // time for a reader that would read more
+      // gives a reader time in which it could read more
       await new Promise((resolve) => setTimeout(resolve, 2));
       expect(read).toBeLessThanOrEqual(taken + 5);
       block.release();
@@ -201,7 +201,7 @@ test('thousands of tiny blocks use the buffers of one batch again and again', {
     for (const block of batch) block.release();
   }
   expect(batches).toEqual([1000, 1000, 1000, 500]);
-  // a block and its columns each, and those that are read ahead
+  // two buffers for each block (the block and its columns), and those that are read ahead
   expect(made.size).toBeLessThan(2 * 1000 + 20);
   expect([...made].reduce((sum, { byteLength }) => sum + byteLength, 0)).toBeLessThan(10_000_000);
 });

@@ -8,7 +8,7 @@ import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
-/** The other library knows three networks; signet and testnet4 have the addresses of testnet3. */
+/** The other library has three networks. The addresses of signet and testnet4 are those of testnet3. */
 const theirs = {
   mainnet: NETWORK,
   testnet3: TEST_NETWORK,
@@ -22,7 +22,7 @@ const bytes = (length: number): fc.Arbitrary<Uint8Array> =>
   fc.uint8Array({ minLength: length, maxLength: length });
 const p2a = Uint8Array.of(0x51, 0x02, 0x4e, 0x73);
 
-/** Scripts that have an address in both libraries, or look as if they had one. */
+/** Scripts that have an address in both libraries, or that look as if they had one. */
 const script = fc.oneof(
   bytes(20).map((hash) => Uint8Array.of(0x76, 0xa9, 20, ...hash, 0x88, 0xac)),
   bytes(20).map((hash) => Uint8Array.of(0xa9, 20, ...hash, 0x87)),
@@ -35,7 +35,7 @@ const script = fc.oneof(
   fc.uint8Array({ maxLength: 60 }),
 );
 
-/** The other library's address of a script; null: it knows none. */
+/** The other library's address of a script; `null` if the library finds none. */
 function theirAddress(output: Uint8Array, name: NetworkName): string | null {
   try {
     const decoded = OutScript.decode(output);
@@ -88,7 +88,8 @@ describe('addresses, beside those of @scure/btc-signer', () => {
   });
 });
 
-// why we have our own (docs/dependencies.md): ord and Bitcoin Core show these addresses, the other library does not
+// the reason for our own code (docs/dependencies.md): ord and Bitcoin Core show these addresses, the other library does
+// not
 describe('addresses that ord and Bitcoin Core show and @scure/btc-signer does not', () => {
   const versions = fc.integer({ min: 1, max: 16 });
   const program = fc.uint8Array({ minLength: 2, maxLength: 40 });
@@ -108,7 +109,7 @@ describe('addresses that ord and Bitcoin Core show and @scure/btc-signer does no
   });
 
   test('are those of taproot outputs whose key is no point of the curve', () => {
-    // x = 5 is on no point of secp256k1; such outputs are in the chain, unspendable by key
+    // no point of secp256k1 has x = 5; the chain has such outputs, which no key can spend
     const output = Uint8Array.of(0x51, 32, ...new Uint8Array(31), 5);
     expect(scriptToAddress(output, networks.mainnet)).toMatch(/^bc1p/u);
     expect(theirAddress(output, 'mainnet')).toBeNull();

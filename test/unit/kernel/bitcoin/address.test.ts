@@ -7,7 +7,7 @@ import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 const address = (hex: string, network: NetworkName = 'mainnet'): string | null =>
   scriptToAddress(Buffer.from(hex, 'hex'), networks[network]);
 
-// BIP 350, "Test vectors for v0-v16 native segregated witness addresses" (the valid ones, in lower case)
+// the valid addresses of BIP 350, "Test vectors for v0-v16 native segregated witness addresses", in lower case
 const bip350: readonly (readonly [string, string, NetworkName])[] = [
   ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', '0014751e76e8199196d454941c45d1b3a323f1433bd6', 'mainnet'],
   [
@@ -45,7 +45,7 @@ describe('scriptToAddress', () => {
   });
 
   test('gives P2PKH and P2SH addresses of mainnet and of the test networks', () => {
-    // the key of the genesis block's coinbase, and an old multisig address
+    // the address of the genesis block's coinbase key, and an old multisig address
     expect(address('76a91462e907b15cbf27d5425399ebf6f0fb50ebb88f1888ac')).toBe(
       '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa',
     );

@@ -9,7 +9,7 @@ import { witnessAddress } from '#kernel/bitcoin/witness-address.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
-/** The judgement of a library that signs (BIP 340, lift_x). */
+/** Whether a signing library accepts an x coordinate (BIP 340, lift_x). */
 function isLifted(x: Uint8Array): boolean {
   try {
     schnorr.utils.lift_x(BigInt(`0x${Buffer.from(x).toString('hex')}`));
@@ -21,7 +21,7 @@ function isLifted(x: Uint8Array): boolean {
 
 const hex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'hex'));
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
-/** Keys whose Jacobi symbol has many steps, or few: with long runs of zeros and ones. */
+/** Keys whose Jacobi symbol takes many or few steps. They have long runs of zeros and ones. */
 const oddKey = fc
   .tuple(fc.bigInt({ min: 0n, max: 255n }), fc.nat(255), fc.boolean())
   .map(([low, shift, isComplement]) => {
@@ -29,7 +29,7 @@ const oddKey = fc
     return hex(number.toString(16).padStart(64, '0'));
   });
 
-/** Addresses whose keys are no points: shared with the project as a case of orders that were taken. */
+/** Addresses whose keys are not points. The project got them as examples of orders that were accepted. */
 const offCurve = [
   'bcrt1plllllllllllllllllllllllllllllllllllllllllllllllllllse0lp4e',
   'bcrt1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqzssr24l3',
@@ -59,7 +59,7 @@ describe('the key of a Taproot output', () => {
   });
 
   test.each([
-    // BIP 340, vector 5, and the numbers around the prime
+    // vector 5 of BIP 340, and the numbers around the prime
     ['eefdea4cdb677750a420fee807eacf21eb9898ae79b9768766e4faa04a2d4a34', false],
     ['fffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2f', false],
     ['fffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc30', false],
@@ -114,7 +114,7 @@ describe('an address that is paid', () => {
   });
 });
 
-/** Types of scripts, and the least that nodes relay to those that are paid; null: never. */
+/** Types of scripts, and the smallest value that nodes relay to each; `null` for types to which they relay nothing. */
 const types: readonly [string, number | null, (bytes: Uint8Array) => Uint8Array][] = [
   ['P2PKH', 546, (bytes) => Uint8Array.of(0x76, 0xa9, 20, ...bytes.subarray(0, 20), 0x88, 0xac)],
   ['P2SH', 540, (bytes) => Uint8Array.of(0xa9, 20, ...bytes.subarray(0, 20), 0x87)],
@@ -131,7 +131,7 @@ const types: readonly [string, number | null, (bytes: Uint8Array) => Uint8Array]
   ['anything', null, (bytes) => Uint8Array.of(0xff, ...bytes)],
   ['nothing', null, () => new Uint8Array(0)],
 ];
-/** Networks whose addresses of a form are the same. */
+/** Whether two networks have the same addresses of this form. */
 const sameAddresses = (isBase58: boolean, one: NetworkName, other: NetworkName): boolean => {
   const alike = isBase58
     ? [['mainnet'], ['testnet3', 'testnet4', 'signet', 'regtest']]

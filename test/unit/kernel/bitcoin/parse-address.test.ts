@@ -35,7 +35,7 @@ const valid: readonly (readonly [string, string, NetworkName])[] = [
   ],
 ];
 
-// the same BIP, "The following list gives invalid segwit addresses"
+// from the same BIP, "The following list gives invalid segwit addresses"
 const invalid = [
   'tc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq5zuyut',
   'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqh2y7hd',
@@ -73,7 +73,7 @@ describe('parseAddress', () => {
     expect(parsed('3CK4fEwbMP7heJarmU4eqA3sMbVJyEnU3V')).toBe(
       'a914748284390f9e263a4b766a75d0633c50426eb87587',
     );
-    // a private key in base58check, and words
+    // a private key in base58check, and seed words
     for (const text of [
       '5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ',
       '',

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { difficultyOf, targetHex } from '#http/ord/blocks/block-stats.ts';
 
 describe('difficultyOf', () => {
-  // what getblockheader says of mainnet blocks 0, 32256 and 800000, and what ord says of any regtest block
+  // values that getblockheader returns for mainnet blocks 0, 32256 and 800000, and that ord returns for any regtest
+  // block
   test.each([
     [0x1d00ffff, 1],
     [0x1d00d86a, 1.182899534312841],

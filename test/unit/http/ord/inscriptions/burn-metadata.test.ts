@@ -12,7 +12,7 @@ test('metadata of a burn is the first push after the OP_RETURN, in CBOR', () => 
   expect(burnMetadataJson(burnScriptWith('gone'))).toBe('"gone"');
   expect(burnMetadataJson(burnScriptWith('x'.repeat(80)))).toBe(`"${'x'.repeat(80)}"`);
   expect(burnMetadataJson(pushed(encode({ a: 1 })))).toBe('{"a":1}');
-  // as CBOR the text begins with two bytes; the rest is ignored, as in ord
+  // read as CBOR, the text begins with two bytes; the rest is ignored, as in ord
   expect(burnMetadataJson(pushed(Buffer.from('BRC20PROG')))).toBe('"5243"');
 });
 

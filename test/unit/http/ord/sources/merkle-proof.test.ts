@@ -5,14 +5,14 @@ import { asTxid, type Txid } from '#kernel/primitives/hash.ts';
 import { doubleHash } from '#test/builders/merkle.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
-/** The txids of a block. */
+/** Makes the txids of a block. */
 const txidsOf = (count: number): Txid[] =>
   Array.from({ length: count }, (_, at) => asTxid(doubleHash(Buffer.from(`transaction ${at}`))));
 
 const compactSize = (value: number): Buffer =>
   value < 0xfd ? Buffer.from([value]) : Buffer.from([0xfd, value & 0xff, value >> 8]);
 
-/** A proof of one transaction, by the recursion of Bitcoin Core's `TraverseAndBuild` (merkleblock.cpp). */
+/** Makes a proof of one transaction with the recursion of Bitcoin Core's `TraverseAndBuild` (merkleblock.cpp). */
 function proofOf(txids: readonly Txid[], proven: number): Buffer {
   const levels: Uint8Array[][] = [[...txids]];
   for (let below = levels[0]!; below.length > 1; below = levels.at(-1)!) {

@@ -11,7 +11,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 
 const txid = trustedTxid(Buffer.alloc(32, 7));
 
-/** A transaction with a script in a witness; its own bytes are not shown. */
+/** A transaction whose witness contains a script. The bytes of the transaction are not used. */
 function transactionWith(script: Uint8Array, outputs: RawTransaction['outputs'] = []): RawTransaction {
   const input = { previousTxid: txid, previousVout: 0, scriptSig: Buffer.alloc(0), sequence: 0 };
   const witness = [script, Buffer.alloc(33)];
@@ -26,7 +26,7 @@ function transactionWith(script: Uint8Array, outputs: RawTransaction['outputs'] 
   };
 }
 
-/** An envelope of given items: a number is pushed by its opcode. */
+/** Makes an envelope with these items. A number is pushed by its opcode. */
 function envelopeOf(items: readonly (Uint8Array | number)[]): Buffer {
   const out = new ByteWriter();
   out.u8(0);
@@ -45,7 +45,7 @@ const repeated = (count: number, ...items: readonly (Uint8Array | number)[]): (U
 
 const bytesOf = (item: Uint8Array | number): number[] => (typeof item === 'number' ? [item] : [...item]);
 
-/** ord's answer about the items of one envelope, by its rules and without regard to cost. */
+/** What ord returns for the items of one envelope. Follows ord's rules in the simplest way, whatever it costs. */
 function expectedPayload(items: readonly (Uint8Array | number)[]): object {
   const bytes = items.map(bytesOf);
   const body = bytes.findIndex((item, place) => place % 2 === 0 && item.length === 0);
@@ -115,7 +115,7 @@ describe('the envelopes of a transaction', () => {
     expect(pieces.length).toBeGreaterThanOrEqual(items / 2 / 8192);
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(300_000);
     const [envelope] = (JSON.parse(pieces.join('')) as { inscriptions: { payload: object }[] }).inscriptions;
-    // as texts: comparing lists of a million numbers takes seconds
+    // compared as texts, because comparing lists of a million numbers takes seconds
     expect(JSON.stringify(envelope?.payload) === JSON.stringify(expectedPayload(of))).toBe(true);
   });
 });

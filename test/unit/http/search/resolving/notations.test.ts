@@ -27,7 +27,7 @@ test.each([
   [`${hex}:7:1`, ['satpoint']],
   ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', ['address']],
   ['BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4', ['address']],
-  // of another network: only a text
+  // an address of another network is only a text
   ['bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080', ['name']],
   ['5', ['number', 'sat', 'name']],
   ['840,672', ['number', 'sat', 'name']],

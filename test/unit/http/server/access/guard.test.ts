@@ -13,7 +13,7 @@ import type { App } from '#http/server/routes/app-dependencies.ts';
 import { createRoutesApp } from '#test/support/http/routes-app.ts';
 
 const pool = new pg.Pool({ max: 1 });
-/** The subjects for which a token was requested. */
+/** Subjects for which the limiter was asked for a token. */
 const subjects: string[] = [];
 const limiter = new RateLimiter({
   lease: async (asks) =>

@@ -8,7 +8,7 @@ import { addresses } from '#web/assets.ts';
 const text = 'a line of a file\n'.repeat(10_000);
 
 let app: App;
-/** Number of streams of the file that were read to the end. */
+/** Number of streams of the file that were read to their end. */
 let read = 0;
 
 beforeAll(async () => {

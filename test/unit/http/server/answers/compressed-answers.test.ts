@@ -17,7 +17,7 @@ beforeEach(async () => {
   app.register(async (routes) => {
     routes.get('/endless', { config: { compression: 'stream' } }, async (_request, reply) => {
       const stream = new PassThrough();
-      // the plugin checks the first ten bytes
+      // enough text, because the plugin checks the first ten bytes
       stream.write('the first of many events\n');
       return reply.type('application/x-ndjson').send(stream);
     });
@@ -30,7 +30,7 @@ afterEach(async () => {
   await app.close();
 });
 
-/** The encoding of an answer that continues for as long as its client stays. */
+/** The encoding of a response that continues until its client disconnects. */
 async function encodingFor(client: string): Promise<string | undefined> {
   const headers = { 'accept-encoding': 'br', 'x-forwarded-for': client };
   const [answer] = (await once(get({ host: '127.0.0.1', port, path: '/endless', headers }), 'response')) as [
@@ -47,7 +47,7 @@ test('a client beyond its share gets uncompressed answers, and others get compre
   expect(new Set(own)).toEqual(new Set(['br']));
   expect(await encodingFor('10.0.0.1')).toBeUndefined();
   expect(await encodingFor('10.0.0.2')).toBe('br');
-  // the place of an answer is free again when its client has disconnected
+  // when a client has disconnected, another response may be compressed
   open.shift()?.destroy();
   await waitUntil(async () => (await encodingFor('10.0.0.1')) === 'br');
 });

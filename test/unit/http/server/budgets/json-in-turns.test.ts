@@ -31,7 +31,7 @@ describe('the JSON of an answer in pieces', () => {
     let turns = 0;
     const count = (): void => {
       turns++;
-      // one piece in a turn, and one before the first
+      // one piece in each turn, and one before the first turn
       expect(made).toBeLessThanOrEqual(turns + 1);
       if (made < 20) setImmediate(count);
     };

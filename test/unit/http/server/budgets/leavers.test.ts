@@ -4,7 +4,8 @@ import { Leavers } from '#http/server/budgets/leavers.ts';
 import { testAsker } from '#test/support/http/asker.ts';
 
 /**
- * Reports a number of requests of a client, one every ten milliseconds from a given time. Returns the time of the last.
+ * Reports requests of a client that ended, one every ten milliseconds from `fromMs` on. Returns the time of the last
+ * request.
  */
 function tell(leavers: Leavers, client: string, count: number, staysMs: number | null, fromMs = 0): number {
   for (let place = 0; place < count; place++) leavers.ended(client, staysMs, fromMs + 10 * place);

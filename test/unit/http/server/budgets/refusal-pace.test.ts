@@ -23,7 +23,7 @@ test('a client that ignores refusals waits for them, and other clients do not', 
     await vi.advanceTimersByTimeAsync(1_000);
     await Promise.all(all);
     expect(answered).toBe(32);
-    // the next second starts a new count
+    // a new second starts a new count
     await refuse('hasty');
     expect(answered).toBe(33);
   } finally {

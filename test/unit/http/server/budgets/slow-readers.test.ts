@@ -4,7 +4,7 @@ import { SlowReaders } from '#http/server/budgets/slow-readers.ts';
 
 const pace = { patienceMs: 10_000, rate: 1_000 };
 
-/** A connection, observed once a second: bytes that were written to it, and bytes that wait. */
+/** A connection that is observed once a second, with the bytes written to it and the bytes that wait. */
 class Reader {
   bytesWritten = 0;
   writableLength = 0;
@@ -19,7 +19,7 @@ class Reader {
   }
 }
 
-/** The second at which the connection is found too slow; null: never in this time. */
+/** The second in which the connection is found too slow; `null` if it is not found in this time. */
 function cutAt(reader: Reader, seconds: number, each: (second: number) => void): number | null {
   const readers = new SlowReaders();
   for (let second = 0; second <= seconds; second++) {
@@ -40,7 +40,7 @@ describe('a connection', () => {
     expect(
       cutAt(steady, 300, (second) => {
         if (second === 0) steady.write(1_000_000);
-        // 1,500 bytes a second, which leave the operating system every 40 seconds
+        // reads 1,500 bytes a second, but the operating system passes them on only every 40 seconds
         if (second % 40 === 1) steady.take(60_000);
       }),
     ).toBeNull();

@@ -11,7 +11,7 @@ import { createRoutesApp } from '#test/support/http/routes-app.ts';
 const names = Object.keys(errorForms) as ErrorFormName[];
 let app: App;
 
-/** A path of each form, which fails as its query says. */
+/** Adds a path for a form of errors. The path fails as its query says. */
 function failingRoute(scope: App, errors: ErrorFormName): void {
   apiRoute(scope, {
     method: 'GET',
@@ -55,7 +55,7 @@ beforeAll(async () => {
     for (const name of names) failingRoute(scope as App, name);
   });
   await app.ready();
-  // many routes are made while other tests use the processor
+  // long, because many routes are made while other tests use the processor
 }, 120_000);
 
 afterAll(async () => {

@@ -20,14 +20,14 @@ import { searchFilterOf, searchFilterQuery } from '#http/search/search-parameter
 import { hashOf } from '#http/search/validate-parameters.ts';
 import { type AcceptedForm, acceptedForms, documentedSchema } from '#http/server/routes/accepted-form.ts';
 
-/** Texts of a form. */
+/** Generates texts of a form. */
 function textsOf({ pattern, enum: choices, ...bounds }: AcceptedForm): fc.Arbitrary<string> {
   if (typeof pattern === 'string') return fc.stringMatching(new RegExp(pattern, 'u'));
   if (Array.isArray(choices)) return fc.constantFrom(...(choices as string[]));
   return fc.string({ unit: 'grapheme', ...bounds }).filter((text) => Array.from(text).length <= 1000);
 }
 
-/** The form of a parameter that no other parameter shares. */
+/** The form of the parameter `trait`. No other parameter has this form. */
 const trait = (searchFilterQuery.trait as unknown as { readonly acceptedForm: AcceptedForm }).acceptedForm;
 
 test.each<[string, AcceptedForm, (text: string) => unknown]>([

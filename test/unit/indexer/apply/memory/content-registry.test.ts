@@ -9,7 +9,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 const hashOf = (content: number): Uint8Array => createHash('sha256').update(String(content)).digest();
 const name = (content: number, variant: number): string => `${content}/${variant}`;
 
-/** The table and its pending rows, with which the registry must always agree. */
+/** A model of the table and its pending rows. The registry must always agree with it. */
 class Model {
   readonly committed = new Map<string, number>();
   readonly batches: { table: HashTable; added: Map<string, number> }[] = [];
@@ -38,7 +38,7 @@ class Model {
       if (id !== unknownId.ask) return id;
       this.asked++;
       const row = this.committed.get(name(content, variant));
-      // pending rows are never queried
+      // rows that are pending are never queried
       expect(row).toBe(known);
       return row ?? unknownId.absent;
     });

@@ -6,14 +6,14 @@ import { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { asInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
-/** The outpoint of an output as an input names it; its fingerprint is the number itself. */
+/** Makes the outpoint of an output as an input has it. Its fingerprint is the number of the output. */
 function outpoint(output: number): Uint8Array {
   const bytes = new Uint8Array(36);
   new DataView(bytes.buffer).setUint32(0, output, true);
   return bytes;
 }
 
-/** A batch of one block whose outputs hold `each` inscriptions; all of them are tracked afterwards. */
+/** Makes a batch of one block. Each output holds `each` inscriptions, and is tracked afterwards. */
 function made(height: number, outputs: readonly number[], tracked: TrackedOutputs, each = 1): HeldOutputs {
   const held = new HeldOutputs();
   for (const output of outputs) {
@@ -39,7 +39,7 @@ function made(height: number, outputs: readonly number[], tracked: TrackedOutput
   return held;
 }
 
-/** Known rows of an output, as a table of their own. */
+/** The known rows of an output, copied into a new table. */
 function found(recent: RecentOutputs, output: number): HeldOutputs {
   const rows = new HeldOutputs();
   expect(recent.find(rows, output, 0, outpoint(output), 0)).toBe(rows.size > 0);
@@ -48,7 +48,7 @@ function found(recent: RecentOutputs, output: number): HeldOutputs {
 
 const knows = (recent: RecentOutputs, output: number): boolean => found(recent, output).size > 0;
 
-/** Known rows of an output in a table. */
+/** The known rows of an output in this table. */
 function rowsOf(table: HeldOutputs, output: number): unknown[] {
   const rows: unknown[] = [];
   for (let row = table.first(output, 0); row >= 0; row = table.next(row)) {
@@ -110,7 +110,7 @@ describe('recent outputs', () => {
 
   test('make room by dropping spent outputs, then the oldest parts', async () => {
     const tracked = new TrackedOutputs();
-    // parts of two rows, or of one block
+    // each part has two rows, which are those of one block
     const recent = new RecentOutputs(16);
     for (let block = 1; block <= 8; block++) {
       await recent.learn(made(block, [block * 2, block * 2 + 1], tracked), tracked);
@@ -119,7 +119,7 @@ describe('recent outputs', () => {
     expect(outputs.filter((output) => knows(recent, output))).toEqual(outputs);
     tracked.remove(5, 0);
     tracked.remove(9, 0);
-    // fourteen are left, two too many: the first block's part goes
+    // fourteen rows are left, two more than may stay, so the part of the first block is dropped
     await recent.learn(made(9, [30], tracked), tracked);
     const left = outputs.filter((output) => output > 3 && output !== 5 && output !== 9);
     expect([...outputs, 30].filter((output) => knows(recent, output))).toEqual([...left, 30]);
@@ -170,7 +170,7 @@ describe('recent outputs', () => {
             for (let index = 0; index < spentOne.rows.length; index++) tracked.remove(spentOne.output, 0);
           }
           expect(recent.size).toBeLessThanOrEqual(Math.max(rowsMax, rowsMax * 0.75 + batch.size));
-          // all unknown unspent outputs are older than all known ones
+          // every unspent output that is unknown is older than every known one
           const unspent = all.filter(({ isSpent }) => !isSpent);
           const known = unspent.map(({ output }) => rowsOf(found(recent, output), output));
           const firstKnown = known.findIndex(({ length }) => length > 0);

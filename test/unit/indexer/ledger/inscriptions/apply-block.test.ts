@@ -23,7 +23,7 @@ function find(store: LedgerStore, id: string): StoredInscription {
 const satpoint = (chain: LedgerChain, id: string): string | null => satpointOf(find(chain.store, id));
 const charms = (chain: LedgerChain, id: string): string[] | null => charmsShown(find(chain.store, id));
 
-/** A chain with one inscription on the first sat of an output of 10,000. */
+/** Makes a chain with one inscription, which is on the first sat of an output of 10,000 sats. */
 function inscribed(): { chain: LedgerChain; id: string; coin: Coin } {
   const chain = new LedgerChain();
   const reveal = chain.transaction([chain.coin(10_000)], [{ value: 10_000 }], [plain]);
@@ -111,7 +111,7 @@ describe('a reveal', () => {
   });
 });
 
-/** A completely known chain from `height` on. */
+/** Makes a chain that is completely known from `height` on. */
 function knownFrom(height: number): LedgerChain {
   const zero = { sequence: 0, blessed: 0, cursed: 0, unbound: 0, lostSats: 0 };
   const chain = new LedgerChain({ height, start: zero });
@@ -420,7 +420,7 @@ describe('an inconsistent block', () => {
   });
 });
 
-/** A store that reports input 99 as the spender of an inscription. */
+/** Makes a store that reports input 99 as the spender of an inscription. */
 function heldBeyond(chain: LedgerChain, coin: Coin): { held: () => void } {
   const { store } = chain;
   const held = store.held.bind(store);

@@ -16,7 +16,7 @@ import { blockOf, push, transaction } from '#test/unit/indexer/parse/synthetic-b
 
 type Reason = 'NameAlreadyTaken' | 'CommitmentNotFound' | 'ReservedRuneName';
 
-/** The summary of a block without its bytes (test/fixtures/runes/ORIGIN.md). */
+/** The facts about a block without its bytes (test/fixtures/runes/ORIGIN.md). */
 interface Summary {
   readonly height: number;
   readonly hash: string;
@@ -64,7 +64,7 @@ describe('the names of the first block with runes', () => {
   });
 });
 
-/** Makes a transaction of the block: its bytes, and the scripts that it spends. */
+/** Number of transactions that `spending` has made. Each transaction of the block spends another outpoint. */
 let serial = 0;
 function spending(script: Uint8Array, leaf: readonly number[]): Buffer {
   const outpoint = Buffer.alloc(36);

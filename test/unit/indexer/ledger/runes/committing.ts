@@ -3,7 +3,7 @@ import { parseRune, runeCommitment } from '#kernel/runes/rune.ts';
 import { transaction } from '#test/unit/indexer/parse/synthetic-block.ts';
 
 const none = Buffer.alloc(0);
-/** An output with a key of zeros. */
+/** An output whose key is all zeros. */
 const taproot = Buffer.concat([Buffer.from([0x51, 0x20]), Buffer.alloc(32)]);
 const outputsEndFromEnd = (witness: readonly Uint8Array[]): number =>
   4 +
@@ -14,7 +14,7 @@ const outputsEndFromEnd = (witness: readonly Uint8Array[]): number =>
   );
 
 interface Spend {
-  /** Script of the spent output. */
+  /** Script of the output that the input spends. */
   readonly spent?: Uint8Array;
   readonly isRecent?: boolean;
 }

@@ -11,7 +11,7 @@ import { GoldenChain, type GoldenTip, goldenChainNames } from '#test/support/cha
 import { RuneStore, shownOutpoint } from '#test/support/chain/runes/rune-store.ts';
 import { exactJson } from '#test/support/exact-json.ts';
 
-/** The store at a tip, fed in batches of the given number of blocks. */
+/** The store at a tip, after batches of `batch` blocks. */
 function replay(golden: GoldenChain, tip: GoldenTip, batch = 1): RuneStore {
   const store = new RuneStore(networks[golden.chain.network]);
   const blocks = tip.headers.map((header) => golden.block(header));
@@ -30,7 +30,7 @@ const rowsOf = ({ runes, balances, mints, burned }: RuneStore) => ({
 const characterOf = (symbol: number | null): string | null =>
   symbol === null ? null : String.fromCodePoint(symbol);
 
-/** ord's `entry` of a rune. */
+/** A rune as ord's `entry` shows it. */
 function entryOf(store: RuneStore, entry: RuneEntry): Record<string, unknown> {
   const { key, block, divisibility, etching, premine, symbol, terms, timestamp, turbo } = entry;
   return {
@@ -63,7 +63,7 @@ interface Pile {
   readonly symbol: string | null;
 }
 
-/** The balances of every unspent output, as ord lists them in `/output`: by the number of the name. */
+/** The balances of every unspent output, as ord lists them in `/output`: sorted by the number of the name. */
 function pilesByOutput(store: RuneStore): Map<string, [string, Pile][]> {
   const piles = [...store.unspent()].map(([outpoint, balances]): [string, [string, Pile][]] => {
     const entries = balances.map(({ key, amount }) => ({ entry: store.runes[key]!, amount }));
@@ -114,7 +114,7 @@ describe.each(goldenChainNames)('%s', (name) => {
         .map((entry) => [`${entry.block}:${entry.tx}`, entryOf(store, entry)])
         .toReversed();
       const pages = recorded('runes').sort((a, b) => Number(a.key) - Number(b.key));
-      // the last entry of a full page is repeated as the first of the next
+      // ord repeats the last entry of a full page as the first entry of the next page
       const ords = pages.flatMap(({ value }) => (value['entries'] as unknown[]).slice(0, 50));
       expect(ours).toEqual(ords);
     });

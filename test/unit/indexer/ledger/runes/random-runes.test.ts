@@ -8,7 +8,7 @@ import { RuneModel } from '#test/support/chain/runes/rune-model.ts';
 import { RuneStore, shownOutpoint } from '#test/support/chain/runes/rune-store.ts';
 import { namedRuns, propertyBounds } from '#test/support/property-runs.ts';
 
-/** All rows of the ledger, in the words of the model. */
+/** All rows of the ledger, as the model writes them. */
 function rowsOf(store: RuneStore) {
   const idOf = (key: number): string => `${store.runes[key]!.block}:${store.runes[key]!.tx}`;
   return {
@@ -26,7 +26,7 @@ function rowsOf(store: RuneStore) {
   };
 }
 
-/** Asserts for every rune that its mints and premine are held or burned. */
+/** Checks that all mints and the premine of every rune are held or burned. */
 function expectConserved(store: RuneStore): void {
   const held = new Map<number, bigint>();
   for (const balances of store.unspent().values())
@@ -69,10 +69,10 @@ test('on random chains the ledger agrees with a model of the rules, after each b
       seen.mints += store.mints.length;
       seen.burned += store.burned.length;
     }),
-    // docs/adr/0033-runes.md has the number of the long run
+    // docs/adr/0033-runes.md names the number of chains in a long run
     { numRuns: namedRuns(250, 5000) },
   );
-  // the chains are rich enough
+  // the chains contain every case often enough
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(15);
 });
 

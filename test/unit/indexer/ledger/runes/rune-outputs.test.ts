@@ -5,7 +5,7 @@ import { viewOf } from '#indexer/ledger/view-of.ts';
 import { asU128, type U128 } from '#kernel/runes/u128.ts';
 import { propertyBounds } from '#test/support/property-runs.ts';
 
-/** A few of each, so that outpoints repeat and fingerprints collide in one half or in both. */
+/** Only a few values, so that outpoints repeat, and fingerprints collide in one half or in both. */
 const outpoint = fc.record({
   txid: fc.constantFrom(1, 2, 0x80, 0xff),
   vout: fc.constantFrom(0, 1, 2 ** 31, 2 ** 32 - 1),
@@ -23,7 +23,7 @@ const output = fc.record({
 
 type Outpoint = typeof outpoint extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The 36 bytes, after three others. */
+/** The 36 bytes of an outpoint, after three other bytes. */
 function bytesOf({ txid, vout }: Outpoint): Uint8Array {
   const bytes = Buffer.alloc(39);
   bytes.fill(txid, 3, 35);

@@ -340,7 +340,7 @@ test('any transaction has classes, and a sale is paid by an existing output', ()
         const classified = classifyMoves({ inputs, outputs, moves });
         expect(classified.map((each) => each.move)).toEqual(moves);
         const hasSold = classified.some(({ sold }) => sold !== null);
-        // a skipped transaction has sold nothing
+        // a transaction that is skipped must not have sold anything
         if (hasSold) expect(maySell(inputs, outputs, [...places.keys()])).toBe(true);
         for (const { class: of, sold } of classified) {
           expect(of === 'sale' || of === 'offer').toBe(sold !== null);
@@ -372,7 +372,7 @@ test.each([
 });
 
 test('looks at a whole transaction once, not for each of its items', () => {
-  // as many inputs as fit into a block, and many inscriptions in one output
+  // one transaction with as many inputs as fit into a block, and one output with many inscriptions
   const count = 20_000;
   const many = Array.from({ length: count }, (_, at) => at);
   const consolidation: MovingTransaction = {

@@ -65,7 +65,7 @@ describe('a listing that is signed with ALL|ANYONECANPAY', () => {
   const listing = (script: string): MovingInput =>
     input(script, 10_000, script.startsWith('\x51') ? schnorr(0x81) : ecdsa(0x81));
 
-  // the item goes to another address of the buyer than the one that pays
+  // the item goes to an address of the buyer that does not pay
   test.each([
     ['P2TR', tap('a')],
     ['P2WPKH', wpkh('a')],

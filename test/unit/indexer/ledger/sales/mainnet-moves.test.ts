@@ -12,10 +12,10 @@ interface Stored {
   readonly spent: readonly { readonly value: number; readonly script: string }[];
 }
 
-/** A real transaction, as if one input held an inscription on its first sat. */
+/** A real transaction. The test assumes that one of its inputs has an inscription on the first sat. */
 type Moved = MarketTransaction & { readonly txid: string; readonly input: number };
 
-/** Fields that the library reads but its types lack. */
+/** Fields that the library decodes but that its types do not contain. */
 interface Decoded {
   readonly inputs: readonly { readonly finalScriptSig: Uint8Array }[];
   readonly outputs: readonly { readonly amount: bigint; readonly script: Uint8Array }[];
@@ -62,7 +62,7 @@ describe('the moves of real transactions, one input at a time', () => {
     expect(moves.length).toBeGreaterThan(100);
   });
 
-  // reveals, mints of runes and stamps: without a buyer
+  // reveals, mints of runes and stamps have no buyer
   test('are not sales', () => {
     const sold = moves.filter((_, place) =>
       (classified.get(place + 1) ?? []).some((move) => isSold(move.class)),

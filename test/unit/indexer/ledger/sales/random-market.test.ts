@@ -10,7 +10,7 @@ import { scanMoves } from '#test/support/sales/sale-scanner.ts';
 
 const hexOf = (script: string): string => Buffer.from(script, 'latin1').toString('hex');
 
-/** Verdict of the index in the words of a label. */
+/** The index's verdict, written as a label. */
 function labelOf({ class: of, sold }: ClassifiedMove): MoveLabel {
   if (sold === null) return { class: of, ...nothing };
   const { price, grossPayout, maker, taker, feeOutput, isWash: wash } = sold;
@@ -34,7 +34,7 @@ function inBlocks(transactions: readonly MarketTransaction[]): MoveLabel[][] {
   for (let at = 0; at < transactions.length; at += perBlock) {
     const part = transactions.slice(at, at + perBlock);
     const classified = classifiedBlock(marketBlock(part));
-    // index 0 is the coinbase. The index takes a skipped transaction for no sale: the scanner must too
+    // Index 0 is the coinbase. For the index, a skipped transaction is not a sale, so the scanner must agree.
     for (const [place, tx] of part.entries()) {
       const moves = classified.get(place + 1);
       labels.push(
@@ -45,7 +45,7 @@ function inBlocks(transactions: readonly MarketTransaction[]): MoveLabel[][] {
   return labels;
 }
 
-/** The first transactions about which two verdicts differ. */
+/** The first transactions for which two verdicts differ. */
 function differences(
   transactions: readonly MarketTransaction[],
   one: readonly (readonly MoveLabel[])[],
@@ -83,7 +83,7 @@ describe('of a random market of 10,000 transactions', () => {
   });
 });
 
-/** A transaction with a change that its maker did not mean. */
+/** Changes a transaction in a way that its maker did not intend. */
 function tampered(tx: MarketTransaction, below: (bound: number) => number): MarketTransaction {
   const inputs = [...tx.inputs];
   const outputs = [...tx.outputs];
@@ -123,7 +123,7 @@ function tampered(tx: MarketTransaction, below: (bound: number) => number): Mark
   }
   const sats = (coins: readonly { readonly value: number }[]): number =>
     coins.reduce((sum, { value }) => sum + value, 0);
-  // a block has no transaction that pays more than it spends
+  // no block contains a transaction that pays more than it spends
   return sats(outputs) > sats(inputs.map(({ spent }) => spent)) ? tx : { ...tx, inputs, outputs };
 }
 

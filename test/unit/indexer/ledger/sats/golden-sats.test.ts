@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { GoldenChain, type GoldenTip, goldenChainNames } from '#test/support/chain/golden/golden-chain.ts';
 import { type Pairs, SatStore } from '#test/support/chain/sats/sat-store.ts';
 
-/** The store at a tip, fed in batches of the given number of blocks. */
+/** The store at a tip, after batches of `batch` blocks. */
 function replay(golden: GoldenChain, tip: GoldenTip, batch = 1): SatStore {
   const store = new SatStore();
   const blocks = tip.headers.map((header) => golden.block(header));

@@ -19,7 +19,7 @@ const sizeOf = (ranges: Pairs): number => ranges.reduce((sum, [start, end]) => s
 
 describe('sats of random chains', () => {
   test('equal those of a model, in batches of any size', () => {
-    // docs/adr/0035-sats-from-genesis.md has the numbers of the long run
+    // docs/adr/0035-sats-from-genesis.md names the numbers of chains in a long run
     for (let run = 0; run < namedRuns(60, 1000); run++) {
       const chain = new RandomSatChain(`sats ${run}`);
       const blocks = Array.from({ length: 24 }, () => chain.push());
@@ -32,7 +32,7 @@ describe('sats of random chains', () => {
         expect(store.ranges()).toEqual(model.ranges());
         expect(store.lost()).toEqual(numbers(model.lost));
         const rare = store.rare();
-        // a sat of a replaced output keeps its last place
+        // a sat of a replaced output keeps its last location
         const moved = [...model.rareAmong(at)].filter(([sat, place]) => rare.get(sat) !== place);
         expect([moved, rare.size]).toEqual([[], at]);
       }

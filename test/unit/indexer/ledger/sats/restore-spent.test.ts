@@ -16,7 +16,8 @@ const billion = 1_000_000_000;
 const anyHash = asBlockHash(new Uint8Array(32));
 
 /**
- * Spent outputs of the last block of a store, from the sats that it left, and places where ranges may have been cut.
+ * Restores the spent outputs of the last block of a store from the sats that the block left. Also returns which of the
+ * places where ranges may have been cut were cut.
  */
 async function restored(
   store: SatStore,
@@ -74,7 +75,7 @@ describe('spent outputs of blocks', () => {
     });
     const open = openPlaces([spent!]).map(({ offset }) => offset);
     expect(open).toEqual(expect.arrayContaining(joins));
-    // the past shows that they were two ranges, cut at 10
+    // the past shows that there were two ranges, which were cut at 10
     const [joined] = joinRanges(
       [spent!],
       open.map((offset) => offset === 10),

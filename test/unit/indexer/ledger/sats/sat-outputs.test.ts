@@ -10,7 +10,7 @@ interface Held {
   readonly pairs: Float64Array;
 }
 
-/** Few transactions, and fewer fingerprints: most outpoints collide. */
+/** Makes outpoints of few transactions with even fewer fingerprints, so that most collide. */
 class RandomOutpoints {
   readonly #random: Random;
   readonly #fingerprints: number;
@@ -33,7 +33,7 @@ class RandomOutpoints {
   }
 }
 
-/** Rows of a table, in its order. */
+/** The rows of a table, in order. */
 function shown(outputs: SatOutputs): Held[] {
   const held: Held[] = [];
   for (let row = 0; row < outputs.size; row++) {

@@ -25,7 +25,7 @@ import { RandomMarket } from '#test/support/sales/random-market.ts';
 const key = Buffer.alloc(32, 9);
 const textMaxBytes = 4_000_000;
 
-/** The output that each input spends; ids begin with the key of the inscription. */
+/** The output that each input spends. The ids of its inscriptions begin with their keys. */
 function heldBy({ inputs }: MarketTransaction, firstKey: number): (HeldOutput | null)[] {
   let next = firstKey;
   return inputs.map(({ spent, items }) => {
@@ -50,7 +50,7 @@ interface Pending {
   readonly sales: readonly PendingSale[];
 }
 
-/** Transactions of a market as the mempool has them: each alone, with the node's answers about its inputs. */
+/** Transactions of a market as the mempool has them. Each stands alone, with the node's data about its inputs. */
 function pendingOf(transactions: readonly MarketTransaction[], spentOf: SpentOf): Pending[] {
   const block = marketBlock(transactions);
   const batch = TransactionBatch.ofBlock(block.bytes, block.spent.bytes, key, textMaxBytes);
@@ -73,7 +73,7 @@ function pendingOf(transactions: readonly MarketTransaction[], spentOf: SpentOf)
 type SpentOf = (batch: TransactionBatch, tx: number, input: number) => SpentCoin | null;
 const known: SpentOf = (batch, tx, input) => batch.spentCoin(tx, input);
 
-/** Sales of a block in the words of pending ones. */
+/** Sales of a block, written like pending ones. */
 function minedSales(moves: readonly ClassifiedMove[]): unknown[] {
   return moves.flatMap(({ move: { input, place, key: of }, class: name, sold }) => {
     if (sold === null) return [];
@@ -121,7 +121,8 @@ describe('sales of a pending transaction', () => {
     const part = transactions.slice(0, 500);
     const pending = pendingOf(part, (batch, tx, input) => (input === 0 ? null : batch.spentCoin(tx, input)));
     expect(pending.flatMap(({ sales }) => sales)).toEqual([]);
-    // by the labels of their makers: a self-transfer of one owner needs no look at its inputs
+    // the labels of the makers say which transactions move an owner's items to the same owner; their inputs are not
+    // read
     const own = part.flatMap(({ kind }, at) => (kind === 'a consolidation of 30' ? [pending[at]] : []));
     expect(own.length).toBeGreaterThan(0);
     expect(own.every((each) => each?.signatures === null)).toBe(true);

@@ -13,8 +13,9 @@ const joined = (membership: Membership, snapshot: MempoolSnapshot): MembershipCh
   [...membership.join(snapshot)].flat();
 
 /**
- * A node that behaves like Bitcoin Core. Every change of the mempool takes a number, also the unreported ones by
- * blocks. A reorganisation reports re-added transactions before the blocks that it connects.
+ * A node that behaves like Bitcoin Core. Every change of the mempool gets a number, including the changes by blocks,
+ * which are not reported. A reorganisation reports the transactions that it adds again before the blocks that it
+ * connects.
  */
 class SimulatedNode {
   readonly members = new Set<string>();
@@ -49,7 +50,7 @@ class SimulatedNode {
     this.#connect(txids);
   }
 
-  /** Takes blocks back, and connects others with some of their transactions if it reorganises. */
+  /** Disconnects blocks, and connects other blocks with some of the same transactions. */
   reorganise(depth: number, share: number): void {
     const back: string[] = [];
     for (let block = 0; block < depth; block++) {
@@ -96,7 +97,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: 'lose' } as const) },
 ) as fc.Arbitrary<Step>;
 
-/** The set by the reported changes, beside the set in the membership. */
+/** Keeps the set that follows from the reported changes, and the membership's own set. */
 class Follower {
   readonly membership = new Membership();
   readonly told = new Set<string>();
@@ -134,7 +135,8 @@ describe('Membership', () => {
         const node = new SimulatedNode();
         const follower = new Follower();
         for (const one of steps) run(node, follower, one);
-        // after a loss the set is undefined until the next snapshot, which may come while messages are on their way
+        // after a loss the set is undefined until the next snapshot, which may come while messages are still on their
+        // way
         if (!follower.membership.isJoined) follower.join(node);
         follower.deliver(node, Number.POSITIVE_INFINITY);
         const sorted = (txids: Iterable<string>): string[] => [...txids].toSorted();
@@ -160,7 +162,7 @@ describe('Membership', () => {
         fc.pre(changes.length > 0);
         node.stream.splice(node.stream.indexOf(changes[lost % changes.length]!), 1);
         node.add();
-        // the set is wrong now, so messages are not compared
+        // the set is wrong from here on, so messages are not compared
         for (const message of node.stream) follower.membership.tell(message);
         expect(follower.membership.missing).toBeGreaterThan(0);
       }),
@@ -202,7 +204,7 @@ describe('Membership', () => {
     }
     expect(membership.isJoined).toBe(true);
     expect(sizes).toEqual([4000, 4000, 2000]);
-    // also if nothing changed, because the comparison takes as long
+    // there are also pauses if nothing changed, because the comparison takes as long
     expect([...membership.join({ txids, sequence: 3n })].length).toBeGreaterThanOrEqual(5);
   });
 

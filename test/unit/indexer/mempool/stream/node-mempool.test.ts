@@ -43,7 +43,7 @@ describe('spent outputs of inputs', () => {
   const output = { value: 0.0001, scriptPubKey: { hex: '51' } };
   const coin = { value: 10_000, script: Buffer.of(0x51) };
 
-  /** A node that answers each call of a method with the next answer; null is an unknown transaction or output. */
+  /** A node that returns the next response for each call of a method. `null` means an unknown transaction or output. */
   function nodeOf(answers: Readonly<Record<string, unknown[]>>): NodeMempool {
     const call = <Result>(method: string): Promise<Result> => {
       const answer = answers[method]?.shift();

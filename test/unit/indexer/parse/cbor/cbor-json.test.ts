@@ -20,9 +20,9 @@ describe('cborToJson', () => {
     ['6668c3a96c6c6f', '"héllo"'],
     ['62220a', '"\\"\\n"'],
     ['bf61619f0102ff61627f617862797affff', '{"a":[1,2],"b":"xyz"}'],
-    // bytes after the value are ignored
+    // bytes after the CBOR value are ignored
     ['a0ff', '{}'],
-    // the order of the bytes, whatever the keys look like
+    // keys stay in the order of the bytes, even if they look like numbers
     ['a3613201613101616100', '{"2":1,"1":1,"a":0}'],
   ])('%s is %s', (hex, text) => {
     expect(json(hex)).toBe(text);
