@@ -7,9 +7,9 @@ import { superlinearText } from '#test/support/regex-growth.ts';
 const root = new URL('../../', import.meta.url);
 const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
 
-/** Expressions that are put together, by the text that does it. */
+/** Regular expressions that code composes, by the text of that code. */
 const composed: Readonly<Record<string, RegExp>> = {
-  // the letters of a class do not matter
+  // which letters the class contains does not matter
   "new RegExp(`[${capitals}]`, 'gu')": /[A-Z]/gu,
   "new RegExp(`[${phraseLetters}]`, 'gu')": /[А-Я]/gu,
   "new RegExp(`[\\\\p{L}\\\\p{M}\\\\p{N}]{${wordCodePointsMax + 1}}`, 'u')": /[\p{L}\p{M}\p{N}]{65}/u,
@@ -17,7 +17,7 @@ const composed: Readonly<Record<string, RegExp>> = {
   "new RegExp(`^${label}(?:\\\\.${label})*$`, 'u')": new RegExp(`^${label}(?:\\.${label})*$`, 'u'),
 };
 
-/** The regular expressions of a file: literals, patterns of schemas, and those that are put together. */
+/** All regular expressions in a file: literals, patterns of schemas, and composed expressions. */
 function expressionsIn(file: string): readonly (readonly [place: string, expression: RegExp])[] {
   const source = ts.createSourceFile(
     file,
@@ -62,9 +62,9 @@ test.each([[/[\t-\r ]+$/gu], [/^bearer(?:\s+(.*))?$/iu], [/(?:a+)+b/u], [/^(?:\d
 
 test('every regular expression takes linear time', () => {
   const found = globSync('{src,indexer,search}/**/*.{ts,js}', { cwd: root.pathname }).flatMap(expressionsIn);
-  // the search did not miss the files
+  // the search has found the files
   expect(found.length).toBeGreaterThan(100);
-  // each is tried for a third of a second: a long run tries all
+  // each try takes a third of a second, so only a long run tries all expressions
   const tried = found.filter((_, at) => at % sampleStep(6) === 0);
   const slow = tried.flatMap(([place, expression]) => {
     const text = superlinearText(expression);

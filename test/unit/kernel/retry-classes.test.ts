@@ -8,7 +8,7 @@ const failed = (code: ErrorCode): AppError => new AppError(code, 'it failed');
 const codes = Object.keys(errorCodes) as ErrorCode[];
 const ofClass = (wanted: RetryClass): ErrorCode[] =>
   codes.filter((code) => retryClassOf(code, { hasCookieFile: true }) === wanted);
-/** A service that follows a node and has something to serve. */
+/** Options of a service that follows a node and has data to serve. */
 const serving: PatienceOptions = {
   firstPauseMs: 200,
   pauseMaxMs: 10_000,
@@ -43,7 +43,7 @@ describe('the reaction to each class of failure', () => {
     const [first, second] = [delays(serving, code, 50).slice(0, 5), delays(serving, code, 50).slice(5)];
     expect(Math.max(...(first as number[]))).toBeLessThan(10_000);
     expect(new Set(second)).toEqual(new Set([60_000]));
-    // a person who waits for the end of a command gets the error
+    // a command does not retry for ever, because a person waits for its end and needs the error
     expect(delays({ ...serving, waitsForPeople: false }, code, 6).map((delay) => delay === null)).toEqual([
       ...Array<boolean>(5).fill(false),
       true,

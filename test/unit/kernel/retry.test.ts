@@ -11,7 +11,7 @@ afterEach(() => {
 
 const unreachable = new AppError('node_unreachable', 'gone');
 
-/** Runs work that fails a number of times, and gives the pauses between its attempts. */
+/** Runs work that fails a number of times. Returns the pauses between its attempts. */
 async function pausesOf(retry: Retry, failures: number, error: Error = unreachable): Promise<number[]> {
   const times: number[] = [];
   const done = retry.run(async (attempt) => {

@@ -14,7 +14,7 @@ test('has a block of JSON read by another thread: its bytes go there, and are no
   expect(bytes.byteLength).toBe(0);
   if (read.kind !== 'read') throw new Error(`read as ${read.kind}`);
   expect(read.value.heights).toEqual(Uint32Array.from(inputs.keys()));
-  // counts of one and three bytes, and for each output its value, the length of its script, and that
+  // counts of one byte and of three bytes; each output has its value, its script's length and its script
   expect(read.value.bytes.length).toBe(1 + 1 + 3 + 3000 * (8 + 3 + 1000));
 });
 

@@ -17,7 +17,7 @@ const compactSize = (size: number): Buffer => {
   return bytes.subarray(0, isShort ? 3 : 5);
 };
 
-/** The encoding of /rest/spenttxouts, written another way. */
+/** A second implementation of the encoding of /rest/spenttxouts. */
 function reference(transactions: readonly (readonly Output[])[]): Buffer {
   return Buffer.concat([
     compactSize(transactions.length + 1),
@@ -33,7 +33,7 @@ function reference(transactions: readonly (readonly Output[])[]): Buffer {
   ]);
 }
 
-/** The block as `getblock <hash> 3` has it, through JSON. */
+/** The block as `getblock <hash> 3` returns it, converted to JSON and back. */
 function asJson(transactions: readonly (readonly Output[])[]): unknown {
   const inputs = transactions.map((outputs) => ({
     vin: outputs.map(({ sats, script, height }) => ({

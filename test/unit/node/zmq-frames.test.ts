@@ -54,7 +54,7 @@ test('says that messages are missing, before the one that shows it, and only of 
   expect(reader.read(sequence('C', undefined, 10))[0]).toEqual({ kind: 'gap', topic: 'sequence' });
   expect(kinds([Buffer.from('rawtx'), Buffer.alloc(1), count(3)])).toEqual(['transaction']);
   expect(kinds(sequence('C', undefined, 11))).toEqual(['block-connected']);
-  // a node that started again counts from 0
+  // a node that was restarted counts from 0
   expect(kinds(sequence('C', undefined, 0))).toEqual(['gap', 'block-connected']);
 });
 

@@ -10,7 +10,7 @@ afterEach(() => {
   for (const socket of opened.splice(0)) socket.close();
 });
 
-/** A name server with these addresses for every name, by type; for other types it has none. */
+/** A name server that has these addresses for every name, by type. It has no records of other types. */
 async function serverWith(addresses: Readonly<Record<number, Uint8Array>>): Promise<string> {
   const socket = createSocket('udp4');
   opened.push(socket);

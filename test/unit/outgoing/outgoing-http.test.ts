@@ -38,7 +38,7 @@ function client(options: OutgoingOptions = {}): OutgoingHttp {
   return http;
 }
 
-/** A resolver that gives each question the next answer, and later the last one. */
+/** A resolver that answers each query with the next list, and further queries with the last list. */
 function resolver(answers: readonly (readonly string[])[]): { lookup: typeof lookUp; asked: () => number } {
   let asked = 0;
   const lookup = ((_name: string, _options: object, callback: (...given: unknown[]) => void) => {
@@ -86,7 +86,7 @@ test('a name is resolved once for a connection: a second answer cannot lead else
   const { port, asked } = await serverFor((_request, response) => response.end('secret'));
   const { lookup, asked: lookUps } = resolver([['203.0.114.1'], ['127.0.0.1']]);
   const http = client({ lookup });
-  // no one answers at the first address; the server after the second one is never reached
+  // no server answers at the first address, and the server at the second address is never reached
   await expect(
     http.get(`http://rebinding.test:${port}/`, { ...bounds, timeoutMs: 300 }),
   ).rejects.toMatchObject({ code: 'url_unreachable' });
@@ -165,7 +165,7 @@ test.each(['::ffff:127.0.0.1', '::ffff:7f00:1', '::127.0.0.1', '64:ff9b::7f00:1'
   },
 );
 
-/** Made once: packing it takes as long as the answer may take. */
+/** A compressed body. It is made once, because compression takes as long as a response may take. */
 const bomb = gzipSync(Buffer.alloc(50_000_000));
 const post = { ...bounds, headers: { 'content-type': 'application/json' }, body: Buffer.from('{"a":1}') };
 
@@ -239,7 +239,7 @@ test('a stranger’s URL is judged before it is stored', () => {
   expect(urlProblem('http://a:b@example.com/', { allowPrivate: true })).toBe('contains a user or a password');
 });
 
-/** Answers `/n` with a redirect to `/n-1`, and `/0` with a text. */
+/** Answers `/n` with a redirect to `/n-1`, and answers `/0` with a text. */
 const countdown: RequestListener = (request, response) => {
   const left = Number(request.url?.slice(1));
   if (left === 0) response.end('here');

@@ -9,7 +9,7 @@ import { burnVerdict, readRuneBurn } from '#psbts/tokens/burn-verdict.ts';
 const [own, other] = [7, 8].map((tx) => ({ block: asU128(5), tx })) as [RuneId, RuneId];
 type RuneId = Runestone['edicts'][number]['id'];
 const spendable = { script: Uint8Array.of(0x51) };
-/** 100 units of the rune, and 9 of another. */
+/** Holdings with 100 units of the rune, and 9 units of another rune. */
 const runes = [
   { id: own, amount: asU128(100) },
   { id: other, amount: asU128(9) },

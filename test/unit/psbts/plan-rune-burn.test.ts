@@ -11,7 +11,7 @@ const payer = signerOf(customerAddress(2, 'p2wpkh'));
 const block = 5;
 const idOf = (tx: number) => ({ block: asU128(block), tx });
 
-/** Outputs with up to three runes each, of which the first is burned. */
+/** Outputs with up to three runes each. The first rune is burned. */
 const held = fc.array(
   fc.record({
     value: fc.bigInt(1n, 5_000n),
@@ -23,7 +23,7 @@ const held = fc.array(
   { minLength: 1, maxLength: 20 },
 );
 
-/** The integers of a runestone (LEB128), written out here: the code under test reads none of it. */
+/** Reads the integers of a runestone (LEB128). It shares no code with the code under test. */
 function integersOf(script: Uint8Array): bigint[] {
   expect([...script.subarray(0, 2)]).toEqual([0x6a, 0x5d]);
   expect(script[2]).toBe(script.length - 3);
@@ -41,7 +41,7 @@ function integersOf(script: Uint8Array): bigint[] {
   return integers;
 }
 
-/** Outputs to which a runestone with a pointer and one edict moves the units of each rune, by their index. */
+/** The outputs to which a runestone with a pointer and one edict moves each rune's units, by index. */
 function modelOf(script: Uint8Array, sums: ReadonlyMap<number, bigint>): Map<string, bigint> {
   const [pointerTag, pointer, body, ofBlock, tx, amount, output, ...more] = integersOf(script);
   expect([pointerTag, body, ofBlock, more]).toEqual([22n, 0n, BigInt(block), []]);

@@ -13,7 +13,7 @@ const shopToken = customerAddress(3).script;
 const shopFee = customerAddress(4, 'p2wpkh').script;
 const idOf = (tx: number) => ({ block: asU128(5), tx });
 
-/** Outputs with up to three runes each, of which the first is asked for. */
+/** Outputs with up to three runes each. The first rune is the one that the payment needs. */
 const held = fc.array(
   fc.record({
     value: fc.bigInt(330n, 5_000n),
@@ -74,7 +74,7 @@ describe('a payment of an order of a shop', () => {
           expect(got(1, 1)).toBe(amount);
           expect(got(0, 1)).toBe(sumOf(1) - amount);
           for (const tx of [2, 3]) expect([got(0, tx), got(1, tx)]).toEqual([sumOf(tx), 0n]);
-          // no sat of the runes' outputs is spent
+          // all sats of the runes' outputs stay in the first output
           expect(plan.outputs[0]!.value).toBe(outputs.reduce((sum, { value }) => sum + value, 0n));
           const paid = plan.outputs.find(({ script }) => Buffer.compare(script, shopFee) === 0)?.value ?? 0n;
           expect(paid).toBe(sats === null ? 0n : sats < 294n ? 294n : sats);

@@ -18,7 +18,7 @@ import {
 } from '#test/support/psbts/wallet-calls.ts';
 import { callWallet, type WalletAccount, WalletRefusal } from '#test/support/psbts/wallets.ts';
 
-/** An account, and a PSBT of this service for it: a special sat first, then two coins that pay. */
+/** Makes an account and a PSBT of this service for it. The PSBT spends a special sat first, then two coins that pay. */
 function asked(
   type: PaymentType,
   addresses: WalletCall['addresses'],
@@ -128,7 +128,7 @@ describe('common wallets', () => {
     expect(await refusal('UniSat', psbtHex, { toSignInputs: [ordinals, others] })).toBe(
       'invalid address in toSignInput',
     );
-    // keys of the account have 33 bytes, those of our answers and requests may have 32
+    // account keys have 33 bytes; keys in our responses and requests may have 32
     const key = { index: 0, publicKey: account.ordinals.publicKey };
     expect(await refusal('UniSat', psbtHex, { toSignInputs: [key] })).toBe(
       'invalid public key in toSignInput',
@@ -173,7 +173,7 @@ describe('common wallets', () => {
 
   test('leave out inputs that they cannot sign, and finalizing names these', async () => {
     const { account, values } = asked('p2sh-p2wpkh', 'two');
-    // it has no such address: its own one is another
+    // Leather has no such address type, so it signs with another address
     const leather = { ...account, payment: customerAddress(70_009, 'p2wpkh') };
     const { hex } = (await callWallet({ wallet: 'Leather', call: 'signPsbt' }, leather, [
       { hex: values['psbtHex'] },

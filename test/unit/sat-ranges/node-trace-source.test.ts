@@ -6,7 +6,7 @@ import { asHeight } from '#kernel/primitives/height.ts';
 import { NodeTraceSource, type TraceRpc } from '#sat-ranges/node-trace-source.ts';
 import { testAsker } from '#test/support/http/asker.ts';
 
-/** A node that answers a call when the test lets it, and never before. */
+/** A node that answers a call only when the test lets it. */
 class HeldNode implements NodeRpc {
   readonly url = 'http://held.example';
   readonly held = new Set<() => void>();
@@ -17,7 +17,7 @@ class HeldNode implements NodeRpc {
     return new Promise((resolve, reject) => {
       const answer = (): void => {
         this.held.delete(answer);
-        // spent, or never there
+        // `null` means that the output is spent, or was never there
         resolve(null as Result);
       };
       this.held.add(answer);
@@ -71,11 +71,11 @@ test('look-ups end with the client that asked, those that wait are never asked, 
   expect(await other).toBeNull();
 });
 
-/** A node with a chain of blocks whose hashes are known, and a coinbase in each. */
+/** A node with a chain of blocks. Their hashes are known, and each block has a coinbase. */
 class ChainNode implements TraceRpc {
   readonly url = 'http://chain.example';
   readonly calls: string[] = [];
-  /** Hashes are those of another branch from here on. */
+  /** From this height on, hashes are those of another branch. */
   movedFrom = Number.POSITIVE_INFINITY;
 
   hashAt(height: number): string {

@@ -10,7 +10,7 @@ import { testAsker } from '#test/support/http/asker.ts';
 const subsidy = 5_000_000_000;
 const bounds = { steps: 1_000, timeMs: 60_000, ranges: 1_000 };
 
-/** A chain whose last output goes back through `depth` transactions, one a block. */
+/** A chain whose last output goes back through `depth` transactions, with one in each block. */
 function longChain(depth: number): { chain: SatChain; last: TracedOutpoint } {
   const chain = new SatChain();
   let last: TracedOutpoint = { txid: chain.add({ transactions: [], coinbase: [subsidy] }), vout: 0 };
@@ -21,7 +21,7 @@ function longChain(depth: number): { chain: SatChain; last: TracedOutpoint } {
   return { chain, last };
 }
 
-/** An output of a thousand ranges: dust of as many coinbases. */
+/** A chain whose last output has a thousand ranges. They are dust of a thousand coinbases. */
 function dustyChain(): { chain: SatChain; last: TracedOutpoint } {
   const chain = new SatChain();
   const spends = Array.from({ length: 40 }, () => ({
@@ -74,7 +74,7 @@ describe('beyond a bound the sats are unknown, and it is said why', () => {
     };
     const tracer = new SatTracer(chain, bounds);
     expect(reasonOf(await tracer.trace(last))).toContain('reorganised');
-    // the other branch has the same transaction
+    // the other branch contains the same transaction
     expect(await tracer.trace(last)).toMatchObject({ state: 'known', ranges: [{ start: 0, end: subsidy }] });
   });
 
@@ -92,7 +92,7 @@ describe('beyond a bound the sats are unknown, and it is said why', () => {
 
   test('no time left; on the next request the walk is continued', async () => {
     const { chain, last } = longChain(9);
-    // a clock by which each answer takes a second
+    // a clock that moves one second for each response
     let now = 0;
     chain.onAsk = () => {
       now += 1_000;
@@ -104,9 +104,9 @@ describe('beyond a bound the sats are unknown, and it is said why', () => {
     expect(await tracer.trace(last)).toMatchObject({ state: 'unknown', steps: 8 });
     const known = await tracer.trace(last);
     expect(known).toMatchObject({ state: 'known', steps: 10, ranges: [{ start: 0, end: subsidy }] });
-    // each transaction once over all requests
+    // all requests together read each transaction once
     expect(chain.asked).toHaveLength(10);
-    // a request that names its end earlier has less
+    // a request with an earlier deadline gets fewer steps
     const { chain: other, last: output } = longChain(9);
     other.onAsk = chain.onAsk;
     expect(await new SatTracer(other, bounds, () => now).trace(output, undefined, now + 2_000)).toMatchObject(
@@ -212,7 +212,7 @@ describe('a walk that several ask for', () => {
     await expect(asked).rejects.toMatchObject({ name: 'AbortError' });
     const before = another.asked.length;
     expect(before).toBeLessThan(6);
-    // what was walked is not walked again
+    // the parts of the walk that were made are not repeated
     expect(await ended.trace(unwanted)).toMatchObject({ state: 'known' });
   });
 
@@ -225,7 +225,7 @@ describe('a walk that several ask for', () => {
     const gate = Promise.withResolvers<void>();
     let asked = 0;
     chain.onAsk = async () => {
-      // the first walk takes long
+      // the first walk takes a long time
       if (asked++ === 0) await gate.promise;
     };
     const tracer = new SatTracer(chain, bounds);

@@ -7,7 +7,7 @@ const subsidy = 5_000_000_000;
 const never = new AbortController().signal;
 const bounds: MadeOutputBounds = { steps: 100, ranges: 100 };
 
-/** Cuts, joins and pays fees; most of its outputs are spent. */
+/** A chain that cuts and joins coins and pays fees. Most of its outputs are spent. */
 function mixedChain(): SatChain {
   const chain = new SatChain();
   const coin = () => ({ txid: chain.add({ transactions: [], coinbase: [subsidy] }), vout: 0 });
@@ -60,7 +60,7 @@ test('a reorganisation of its block makes it missing, and an ended process ends 
   chain.onAsk = () => {
     chain.branch = 1;
   };
-  // the block that is asked for first is the one before
+  // the first request still gets the block from before the reorganisation
   expect(await traceMadeOutput(chain, last, never, bounds)).toEqual({
     kind: 'missing',
     reason: 'the chain was reorganised meanwhile',

@@ -21,7 +21,7 @@ async function walked(chain: SatChain, output: TracedOutput): Promise<SatRange[]
   return (await ended(chain, new Walk(output))).ranges();
 }
 
-/** Continues until a walk has all facts that it needs. */
+/** Requests facts until a walk has all that it needs. */
 async function ended<Some extends Walk | CutWalk>(chain: SatChain, walk: Some): Promise<Some> {
   for (let steps = walk.next(); steps.length > 0; steps = walk.next())
     expect(await takeSteps(chain, walk, steps)).toBeNull();
@@ -53,7 +53,7 @@ describe('the sats of an output', () => {
     );
     chain.add({ transactions: [{ spends: [ten!, rest!], outputs: [subsidy] }], coinbase: [subsidy] });
     const joined = [...chain.unspent.values()].find(({ ranges }) => ranges.length === 2)!;
-    // ord never joins what was cut
+    // ord never joins two ranges that were cut
     expect(await walked(chain, joined)).toEqual([
       { start: 0, end: 10 },
       { start: 10, end: subsidy },
@@ -97,7 +97,7 @@ describe('the sats of an output', () => {
     const twin = chain.add({ transactions: [], coinbase: [subsidy], coinbaseName: 4_000_000_000 });
     expect(at(chain, twin).height).toBe(2);
     expect(await walked(chain, at(chain, twin))).toEqual([{ start: 2 * subsidy, end: 3 * subsidy }]);
-    // and so are those of what spends it
+    // a transaction that spends the twin also gets the twin's sats
     chain.add({ transactions: [{ spends: [outpoint(twin)], outputs: [subsidy] }], coinbase: [subsidy] });
     const spender = [...chain.unspent.values()].find(({ height, txid }) => height === 3 && txid !== twin)!;
     expect(await walked(chain, spender)).toEqual([{ start: 2 * subsidy, end: 3 * subsidy }]);
@@ -106,7 +106,7 @@ describe('the sats of an output', () => {
   test('are found with one question a transaction, however many ways lead to it', async () => {
     const chain = new SatChain();
     let coins = [outpoint(chain.add({ transactions: [], coinbase: [subsidy] }))];
-    // every block cuts all sats and joins them again: two to the 40th ways
+    // every block cuts all sats and joins them again, so there are two to the 40th paths
     for (let block = 0; block < 40; block++) {
       const value = subsidy / 2;
       chain.add({ transactions: [{ spends: coins, outputs: [value, value] }], coinbase: [] });
@@ -140,7 +140,7 @@ test('a node that contradicts itself is found out', () => {
   expect(() => coinbase.take({ kind: 'fees', height }, fees)).toThrow(AppError);
 });
 
-/** Numbers that decide what a random chain is like, one after the other. */
+/** Random numbers that decide, one after the other, how a chain looks. */
 class Choices {
   readonly #numbers: readonly number[];
   #place = 0;
@@ -157,13 +157,13 @@ class Choices {
     return (this.#numbers[this.#place++ % this.#numbers.length] ?? 0) % Math.max(end, 1);
   }
 
-  /** One of some amounts. */
+  /** One of these amounts. */
   of(amounts: readonly number[]): number {
     return amounts[this.below(amounts.length)] ?? 0;
   }
 }
 
-/** A transaction that spends some of these outputs and splits them, and the fee that is left. */
+/** Makes a transaction that splits some of these outputs. Returns it with its fee. */
 function randomTransaction(unspent: TracedOutput[], choices: Choices): MadeTransaction & { fee: number } {
   const spends = Array.from({ length: 1 + choices.below(3) }, () =>
     unspent.splice(choices.below(unspent.length), 1),
@@ -178,7 +178,7 @@ function randomTransaction(unspent: TracedOutput[], choices: Choices): MadeTrans
   return { spends, outputs, fee };
 }
 
-/** A random chain. With twins, some coinbases come again four blocks later, as those of BIP 30 did. */
+/** A random chain. If `twins` is set, some coinbases are repeated four blocks later, like those of BIP 30. */
 function randomChain(given: readonly number[], twins: boolean): SatChain {
   const chain = new SatChain();
   const choices = new Choices(given);

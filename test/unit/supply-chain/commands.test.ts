@@ -57,7 +57,7 @@ describe('npm run sbom', () => {
     const hashes = new Set(
       bom.components.flatMap((component) => component.hashes?.map(({ content }) => content)),
     );
-    // once for each name and version, wherever it is
+    // each name and version is listed once, wherever it is used
     const known = new Set(product.map(({ name, version }) => `${name}@${version}`));
     expect(bom.components).toHaveLength(known.size);
     expect(product.filter((found) => !hashes.has(hashOf(found))).map(({ name }) => name)).toEqual([]);
@@ -80,7 +80,7 @@ describe('npm run audit', () => {
     registry = createServer((request, response) => {
       request.resume();
       if (request.method === 'POST') return answer(response);
-      // npm looks at the versions of a package that has an advisory
+      // npm requests the versions of a package that has an advisory
       response.setHeader('content-type', 'application/json').end(
         JSON.stringify({
           name: 'broken',
@@ -115,7 +115,7 @@ describe('npm run audit', () => {
     );
     return ending(process.execPath, [script('audit.ts'), folder, ...flags], {
       npm_config_registry: address,
-      // npm keeps what it learnt of a package
+      // a new cache, because npm caches what it read about a package
       npm_config_cache: mkdtempSync(join(folder, 'cache-')),
     });
   };
@@ -188,7 +188,7 @@ describe('npm run images:pin', () => {
         readFileSync(join(root, file), 'utf8').replaceAll(/@sha256:[0-9a-f]{64}/gu, ''),
       );
     }
-    // the digest of today takes the place of an old one
+    // today's digest replaces an old one
     const next = `sha256:${'cd'.repeat(32)}`;
     expect((await pin(`echo ${next}`)).code).toBe(0);
     expect(namedImages(folder).every(({ name }) => name.endsWith(next))).toBe(true);

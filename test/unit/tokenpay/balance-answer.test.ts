@@ -15,7 +15,7 @@ const runes = new Map(
   [etched(1, 'GOODS', 2), etched(2, 'OTHER', 0), etched(3, 'GOODS', 2)].map((rune) => [rune.asset, rune]),
 );
 
-/** The answer in the form that a client reads. */
+/** The response, as a client reads it. */
 const answered = (
   ...balances: readonly (readonly [asset: number, amount: bigint, reserved?: bigint])[]
 ): unknown =>
@@ -70,6 +70,6 @@ test('balances are numbers with all digits, and base units as texts, as the sche
     available: none,
     availableBase: none,
   });
-  // each field of the answer is one of the schema
+  // the schema lists each field of the response
   expect(Object.keys(answered() as object)).toEqual(Object.keys(accountBalance.properties));
 });

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { expect, test } from 'vitest';
 import { bringOn } from '#tokenpay/following/bring-on.ts';
 
-/** A database without rows, with the statements that it received. */
+/** A database without rows. It records the statements that it receives. */
 class EmptyDatabase {
   readonly statements: string[] = [];
 

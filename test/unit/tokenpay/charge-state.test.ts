@@ -19,7 +19,7 @@ describe('a charge', () => {
     [{ amount: 5n, credited: 0n, isWaiting: true }, false, 'payment_seen'],
     [{ amount: 5n, credited: 4n, isWaiting: false }, false, 'payment_seen'],
     [{ amount: 5n, credited: 5n, isWaiting: false }, true, 'completed'],
-    // payments in time are waited for
+    // payments that came in time may still be credited
     [{ amount: 5n, credited: 4n, isWaiting: true }, true, 'payment_seen'],
     [{ amount: 5n, credited: 4n, isWaiting: false }, true, 'expired'],
     [{ amount: 0n, credited: 0n, isWaiting: false }, false, 'completed'],

@@ -12,7 +12,7 @@ const expiresAt = new Date(1_764_000_000_000);
 const [before, after] = [-1, 1].map((ms) => new Date(expiresAt.getTime() + ms)) as [Date, Date];
 const place = { site: null, network: 'regtest' };
 
-/** A charge: the missing part of 250, and the payment that waits. */
+/** A charge: how much of its 250 is missing, and the payment that waits for a block. */
 interface Part {
   readonly missing?: bigint;
   readonly seen?: MissingPart['seen'];
@@ -138,7 +138,7 @@ describe('an order in each state', () => {
     expect([view.state, view.token.state, view.fee.state]).toEqual([state, token, fee]);
     const page = checkoutPage(view).text;
     expect(page).toContain(words);
-    // a code and a link if money is asked for, and only then
+    // the page has a code and a link only if it requests money
     const isAsked = [token, fee].map((each) => each === 'open' || each === 'partly');
     expect([
       page.includes('data-qr="address-of-token"'),
@@ -148,7 +148,7 @@ describe('an order in each state', () => {
       page.includes('href="bitcoin:address-of-token?message='),
       page.includes('href="bitcoin:address-of-fee?amount='),
     ]).toEqual(isAsked);
-    // seen or paid charges keep their address; an address that is no longer paid is not shown
+    // Charges that are seen or paid keep their address. An address that should no longer be paid is not shown.
     for (const [name, shown] of [
       ['token', token],
       ['fee', fee],

@@ -9,7 +9,7 @@ test('a block that the index will soon have is waited for', () => {
   expect(wait.isWorthIt(apart, 0)).toBe(true);
   expect(wait.isWorthIt(apart, 499)).toBe(true);
   expect(wait.isWorthIt(together, 499)).toBe(false);
-  // so is the next block
+  // waiting for the next block is worth it again
   expect(wait.isWorthIt(apart, 10_000)).toBe(true);
 });
 

@@ -86,7 +86,7 @@ test('a payment without a block keeps it open for 72 hours, and counts again onc
     'payment_seen',
     at(minedBy),
   ]);
-  // payments are known up to an earlier time: a block may have it
+  // payments are known only up to an earlier time, so a block may contain this one
   for (const completeAt of [at(minedBy - 1), null])
     expect(judged([payment({})], at(minedBy + 600), completeAt, standing).order.state).toBe('pending');
   const held = judged([payment({})], at(minedBy), at(minedBy), standing);
@@ -98,13 +98,13 @@ test('a payment without a block keeps it open for 72 hours, and counts again onc
 });
 
 test('it waits an hour for a payment that is gone, because a restarted node loses sight of it', () => {
-  // seen in time, and in the mempool for three hours
+  // the payment was seen in time, and was in the mempool for three hours
   const gone = payment({ goneAt: at(180) });
   const { order: standing, lookAt } = judged([gone], at(181));
   expect([standing.state, lookAt]).toEqual(['pending', at(240)]);
   expect(judged([gone], at(239), at(239), standing).order.state).toBe('pending');
   expect(judged([gone], at(240), at(240), standing).order.state).toBe('error');
-  // it is back
+  // the payment is in the mempool again
   expect(judged([payment({})], at(239), at(239), standing).order.charges.token.state).toBe('payment_seen');
 });
 

@@ -4,7 +4,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 import { type Liability, liabilityLeaf, rootOfPath, SumTree } from '#tokenpay/reserves/sum-tree.ts';
 
 const amounts = fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 128n - 1n }), fc.bigInt({ min: 0n, max: 3n }));
-/** One leaf for each account of an asset. */
+/** Leaves of a tree: one for each account of an asset. */
 const liabilities = fc
   .uniqueArray(fc.record({ account: fc.string({ minLength: 1 }), amount: amounts, salt: fc.nat() }), {
     minLength: 1,

@@ -8,7 +8,7 @@ describe('confirmations of token payments', () => {
     const rune = (name: string) => parseSpacedRune(name)!.rune;
     expect(confirmationsOf(policy, [])).toBe(2);
     expect(confirmationsOf(policy, [rune('OTHER')])).toBe(2);
-    // names count without spacers
+    // names are compared without spacers
     expect(confirmationsOf(policy, [rune('DOGGOTOTHEMOON'), rune('AB')])).toBe(6);
     expect(confirmationsOf(policy, [rune('AB')])).toBe(1);
   });

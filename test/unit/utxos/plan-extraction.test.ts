@@ -34,7 +34,7 @@ const outputsOf = (plan: Extraction<Coin>): string[] =>
 test('a sat at the beginning gets an output of dust, and the rest is common', () => {
   const plan = planned([coin(100_000, [0, 1])]);
   expect(outputsOf(plan)).toEqual(['special 330', `common ${100_000 - 330 - plan.fee}`]);
-  // one input of 57.75 and two outputs of 43 virtual bytes, and 10.5 around them
+  // one input of 57.75 virtual bytes, two outputs of 43, and 10.5 for the frame
   expect(plan.fee).toBe(155);
 });
 
@@ -107,7 +107,10 @@ interface Place {
   readonly to: number;
 }
 
-/** Which sats each output gets, by the rule of ordinals: from the first input's first sat on. */
+/**
+ * The range of sats that each output gets by the rules of ordinals. Positions count from the first sat of the first
+ * input.
+ */
 function placesOf({ outputs }: Extraction<Coin>): Place[] {
   let from = 0;
   return outputs.map(({ kind, value }) => {
@@ -150,7 +153,7 @@ test('sats are conserved, no output is dust, and every wanted sat is in an outpu
         const wantedCoins = coins.filter(({ wanted }) => wanted.length > 0);
         const there = coins.reduce((sum, { value }) => sum + value, 0);
         if ('kind' in plan) {
-          // nothing was left to add
+          // there were no more coins to add
           expect(plan).toMatchObject({ kind: 'fee-unpaid', there });
           return;
         }

@@ -38,7 +38,7 @@ describe('a proof of an address', () => {
   });
 
   test('knows a tagged hash as BIP 340 defines it', () => {
-    // a check of the check: the tag of BIP 322 twice, and the message
+    // checks the test's own hash: the tag of BIP 322 twice, and then the message
     const tag = createHash('sha256').update('BIP0322-signed-message').digest();
     const hash = createHash('sha256').update(tag).update(tag).update('Hello World').digest('hex');
     expect(hash).toBe('f0eb03b1a75ac6d9847f55c624a99169b5dccba2a31f5b23bea77ba270de0a7a');

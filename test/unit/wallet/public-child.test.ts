@@ -10,7 +10,7 @@ const indices = fc.integer({ min: 0, max: 0x7fff_ffff });
 
 const parentOf = ({ chainCode, publicKey }: HDKey) => publicParent(chainCode!, publicKey!);
 
-// BIP 32, test vector 2: chain m/0, whose parent has a private key
+// test vector 2 of BIP 32: the chain m/0, with a private key at its parent
 test('a child of the test vectors of BIP 32 is found', () => {
   const master = HDKey.fromExtendedKey(
     'xpub661MyMwAqRbcFW31YEwpkMuc5THy2PSt5bDMsktWQcFF8syAmRUapSCGu8ED9W6oDMSgv6Zz8idoc4a6mr8BDzTJY47LJhkJ8UB7WEGuduB',

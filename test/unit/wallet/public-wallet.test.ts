@@ -32,7 +32,7 @@ describe('keys and addresses of the wallet', () => {
   test('are the same, no matter how often they are asked for, and whatever a caller does to an answer', () => {
     const { wallet } = testWallet('regtest');
     const keys = new AccountKeys(publicAccount(wallet.identity.accountXpub, 'regtest'));
-    // more than are remembered
+    // more keys than the cache keeps
     for (let index = 0; index < 300; index++) keys.publicKey({ branch: 0, index }).fill(0);
     for (const index of [0, 1, 150, 298, 299])
       expect(Buffer.from(keys.publicKey({ branch: 0, index })).toString('hex')).toBe(
@@ -73,7 +73,7 @@ describe('keys and addresses of the wallet', () => {
   });
 });
 
-/** A copy in which one byte differs. */
+/** A copy of bytes in which one byte is different. */
 const changed = (bytes: Uint8Array, place: number): Uint8Array =>
   bytes.map((byte, at) => (at === place % bytes.length ? byte ^ 1 : byte));
 

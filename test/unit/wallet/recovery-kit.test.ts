@@ -20,7 +20,7 @@ test('a kit names the parts of its address, and survives as JSON', () => {
         const whole = recoveryKit(wallet, { key, leafScript });
         const leafHash = leafScript === null || !isDeleted ? null : leafHashOf(leafScript);
         const kit = leafHash === null ? whole : recoveryKit(wallet, { key, leafScript: null, leafHash });
-        // the same address, with a leaf that exists or was deleted
+        // the address is the same whether the leaf exists or was deleted
         expect([kit.address, kit.descriptor]).toEqual([whole.address, whole.descriptor]);
         const read = parseRecoveryKit(JSON.stringify(kit));
         expect(read).toEqual(kit);

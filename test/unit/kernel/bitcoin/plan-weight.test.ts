@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { plannedWeight, type WeighedPlan } from '#kernel/bitcoin/plan-weight.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
-// around each length at which a count or length takes more bytes
+// lengths around those at which a count or a length takes more bytes
 const leafBytes = fc.oneof(fc.constantFrom(34, 252, 253, 65_535, 65_536), fc.integer({ min: 34, max: 1000 }));
 const p2tr = Uint8Array.of(0x51, 0x20, ...new Uint8Array(32));
 const p2wpkh = Uint8Array.of(0x00, 0x14, ...new Uint8Array(20));
@@ -16,13 +16,13 @@ const input = (...scripts: readonly Uint8Array[]) =>
       path: fc.constantFrom<'key' | 'leaf'>('key', 'leaf'),
       leafScript: fc.option(leafBytes.map((length) => new Uint8Array(length))),
     })
-    // P2WPKH has no leaf
+    // P2WPKH has no leaf script
     .map((made) => (made.script === p2wpkh ? { ...made, leafScript: null } : made));
 const output = fc.record({
   script: fc.integer({ min: 0, max: 300 }).map((length) => new Uint8Array(length)),
 });
 const plan: fc.Arbitrary<WeighedPlan> = fc.record({
-  // an anchor needs somebody who pays the fee
+  // an anchor cannot pay the fee, so there is at least one other input
   inputs: fc
     .tuple(input(p2tr, p2wpkh), fc.array(input(p2tr, p2wpkh, anchor), { maxLength: 3 }))
     .map(([one, more]) => [one, ...more]),
@@ -32,14 +32,14 @@ const plan: fc.Arbitrary<WeighedPlan> = fc.record({
   ),
 });
 
-/** The transaction as it will be, with signatures that sign nothing. */
+/** The weight of the signed transaction. The signatures have the right lengths, but sign nothing. */
 function signedWeight({ inputs, outputs }: WeighedPlan): number {
   const made = new Transaction();
   for (const { path, leafScript, script } of inputs) {
     const index = made.addInput(Buffer.alloc(32), 0);
     if (script === anchor) continue;
     if (script === p2wpkh) {
-      // DER with both numbers in 32 bytes, and the hash type; a compressed key
+      // a DER signature with both numbers in 32 bytes and the hash type, and a compressed key
       made.setWitness(index, [Buffer.alloc(71), Buffer.alloc(33)]);
       continue;
     }

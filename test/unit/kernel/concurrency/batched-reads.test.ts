@@ -8,7 +8,7 @@ interface Batch {
   readonly fail: (error: Error) => void;
 }
 
-/** Reads that answer each number with its double, when they are told to. */
+/** Batched reads that answer each number with its double. A test decides when each batch ends. */
 function reading(batches = 2, questions = 3): { reads: BatchedReads<number, number>; begun: Batch[] } {
   const begun: Batch[] = [];
   const read = (asked: readonly number[], signal: AbortSignal): Promise<number[]> =>

@@ -14,7 +14,7 @@ const codeOf = (work: Promise<unknown>): Promise<unknown> =>
 const refusal = (): AppError => new AppError('search_busy', 'full');
 const gateOf = (options: Omit<FairGateOptions, 'refusal'>): FairGate => new FairGate({ ...options, refusal });
 
-/** Work that ends on request. */
+/** Makes work that ends when the test calls `end`. */
 function held(): { readonly work: () => Promise<string>; readonly end: () => void; started: boolean } {
   let end = (): void => undefined;
   const done = new Promise<void>((resolve) => {
@@ -83,7 +83,7 @@ describe('a gate', () => {
       });
     const first = await enter(0);
     const second = enter(1);
-    // alone again: it may have more places
+    // the client is alone again, so it may have more places
     vi.advanceTimersByTime(10_000);
     const third = enter(2);
     first();
@@ -99,20 +99,20 @@ describe('a gate', () => {
     const many = testAsker('many');
     const leaves: (() => void)[] = [];
     const enter = async (): Promise<void> => void leaves.push(await gate.enter(many));
-    // no other client asked for a long time
+    // no other client has asked for a long time
     (await gate.enter(many))();
     vi.advanceTimersByTime(60_000);
     for (let place = 0; place < 10; place++) void enter();
     await vi.advanceTimersByTimeAsync(0);
     expect([gate.places.length, gate.state.length]).toEqual([6, 4]);
     (await gate.enter(testAsker('one')))();
-    // its own places become free, and only two are given again
+    // the client's places become free, and only two of them are given out again
     for (const leave of leaves.splice(0)) leave();
     await vi.advanceTimersByTimeAsync(0);
     expect([gate.places.length, gate.state.length]).toEqual([2, 2]);
     void enter();
     await vi.advanceTimersByTimeAsync(60_000 - 1);
-    // the other one has not asked for a while
+    // the other client has not asked for a while
     leaves.shift()?.();
     await vi.advanceTimersByTimeAsync(0);
     expect([gate.places.length, gate.state.length]).toEqual([4, 0]);
@@ -135,18 +135,18 @@ describe('a gate', () => {
       return leave;
     };
     let beganMs = performance.now();
-    // alone it does not rest
+    // while the client is alone, its place does not pause
     (await enter('many'))();
     const first = await enter('many');
     gate.sees('another');
     const second = enter('many');
     vi.advanceTimersByTime(10);
     first();
-    // the place itself is free
+    // only the client of the pausing place waits, so another client can use the place
     (await enter('another'))();
     await vi.advanceTimersByTimeAsync(40);
     const leaveSecond = await second;
-    // after a long hang a place rests no longer than after some ten milliseconds
+    // a use of several seconds causes no longer pause than a use of some ten milliseconds
     await vi.advanceTimersByTimeAsync(3000);
     gate.sees('another');
     leaveSecond();
@@ -213,7 +213,7 @@ describe('a gate', () => {
     const works = [held(), held(), held(), held()];
     const answers = works.map(({ work }) => gate.run(greedy, work));
     await sleep(1);
-    // its share is two places, though a third one is free
+    // the client's share is two places, even though a third place is free
     expect(works.map(({ started }) => started)).toEqual([true, true, false, false]);
     const [modest, other] = [held(), held()];
     const answered = [gate.run(testAsker('modest'), modest.work), gate.run(testAsker('other'), other.work)];

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { SearchDemand } from '#kernel/concurrency/search-demand.ts';
 
-/** A promise that ends on request. */
+/** Makes a promise that resolves when the test calls `end`. */
 function held(): { readonly done: Promise<void>; end(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { done: promise, end: resolve };

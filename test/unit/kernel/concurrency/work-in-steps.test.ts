@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { atOnce, Pauses, type Steps } from '#kernel/concurrency/work-in-steps.ts';
 import { ownAsker } from '#kernel/contracts/asker.ts';
 
-/** Work of some steps, each of 100 kB. */
+/** Makes work of some steps, each of 100 kB. */
 function* work(steps: number, onStep: (step: number) => void = () => undefined): Steps<number> {
   for (let step = 1; step <= steps; step++) {
     onStep(step);

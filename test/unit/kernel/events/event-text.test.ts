@@ -76,7 +76,7 @@ const shownPlace = (at: Place): string => {
   if (at.kind === 'output') return `${displayHash(at.txid)}:${at.vout}:${at.offset}`;
   return { lost: `${'0'.repeat(64)}:4294967295`, unbound: '-', unknown: '?' }[at.kind];
 };
-// 2 cursed, 16 lost, 128 reinscription, 256 unbound, 1024 vindicated, 4096 burned
+// Bits of the charms: 2 cursed, 16 lost, 128 reinscription, 256 unbound, 1024 vindicated, 4096 burned.
 const charmsShown = 0b1_0101_1001_0010;
 
 function line(one: Event): string {
@@ -140,7 +140,7 @@ describe('the canonical text', () => {
     );
     const [short, long] = sizes as [(typeof sizes)[0], (typeof sizes)[0]];
     expect(short!.map(({ isKept }) => isKept)).toEqual([true, false]);
-    // above 32 MiB
+    // the text is longer than 32 MiB, so it is not kept
     expect(long!.map(({ isKept }) => isKept)).toEqual([false, false]);
     expect(long![0]!.sizeBytes).toBeGreaterThan(32 * 1024 * 1024);
     for (const [kept, left] of [short!, long!]) expect(kept!.sha256).toBe(left!.sha256);

@@ -36,7 +36,7 @@ test('the space of new objects stays small while modules are loaded, and bounded
   const [modules, load, rest] = JSON.parse(stdout) as [number, number, number];
   expect(modules).toBeLessThanOrEqual(4);
   expect(load).toBeGreaterThanOrEqual(16);
-  // it may double once between two looks
+  // the size may double once between two checks
   expect(load).toBeLessThanOrEqual(64);
   expect(rest).toBeGreaterThanOrEqual(load);
 });

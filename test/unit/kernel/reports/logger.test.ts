@@ -10,7 +10,7 @@ function recordingLogger(): { logger: Logger; lines: string[]; last: () => Recor
   return { logger, lines, last: () => JSON.parse(lines.at(-1) ?? '') as Record<string, unknown> };
 }
 
-/** An error as `pg` throws it: the error of a lost connection carries the whole client. */
+/** An error like those of `pg`. The error of a lost connection contains the complete client. */
 function lostConnection(): Error {
   const client = Object.assign(new EventEmitter(), {
     connectionParameters: { user: 'satscribe', password: 'hidden-word' },
@@ -88,7 +88,7 @@ describe('secrets', () => {
     logger.error({ url: `/tokenpay/order/${id}?a=1` }, 'x');
     logger.error({ url: `/tokenpay/checkout/${id}`, err: new Error(`/refund/${id}`) }, 'x');
     expect(lines.join('')).not.toContain(id.slice(8));
-    // enough to find it
+    // the first digits are enough to find the order
     expect(lines[0]).toContain('order 6f1c2b1e***');
     expect(lines[1]).toContain('order 6f1c2b1e*** runs in a circle');
     expect(lines[3]).toContain('/tokenpay/order/6f1c2b1e***?a=1');

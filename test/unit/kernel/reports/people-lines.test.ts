@@ -13,7 +13,7 @@ function recording(): { logger: Logger; lines: string[] } {
   return { logger: loggerInto({ write: (line) => lines.push(line) }, 'trace', shown), lines };
 }
 
-/** The line without its time. */
+/** A line without its time. */
 const worded = (line: string | undefined): string => (line ?? '').replace(/^\d\d:\d\d:\d\d /u, '');
 
 describe('a line of the log for people', () => {

@@ -36,7 +36,7 @@ describe('a file of the operator', () => {
     expect(countWithin(book.find('hitman')!.rule, { start: 0, end: satSupply })).toBe(5);
     expect(book.find('silkroad')).toMatchObject({ version: 7, completeness: 'half of it' });
     expect(book.outputs.map(madeOutputName)).toEqual([`${txid}:0@100`, `${txid}:1@100`]);
-    // the definition of this version stays as it is
+    // the built-in definition of this version does not change
     expect(new SatributeBook('signet').find('hitman')!.rule.kind).toBe('unknown');
   });
 

@@ -138,17 +138,17 @@ describe('counts', () => {
     expect(
       ['uncommon', 'rare', 'epic', 'legendary', 'mythic'].map((id) => countWithin(ruleOf(id), all)),
     ).toEqual([6_926_535, 3_432, 27, 5, 1]);
-    // each but the first block has a sat before its first one
+    // every block except the first has a sat before its first one
     expect(countWithin(ruleOf('black'), all)).toBe(6_929_999);
     expect(countWithin(ruleOf('coin'), all)).toBe(21_000_000);
     expect(countWithin(ruleOf('omega'), all)).toBe(20_999_999);
     expect(countWithin(ruleOf('nakamoto'), all)).toBe(19 * 5_000_000_000);
-    // 500 bitcoins were paid
+    // exactly 500 bitcoins were paid
     expect(countWithin(ruleOf('jpeg'), all)).toBe(500 * 100_000_000);
   });
 
   test('are how many there are', () => {
-    // some of each kind are beside the ends of these ranges
+    // Starts of ranges. Sats of every kind occur close to the ends of such ranges.
     const near = fc.oneof(
       fc.constantFrom(0, 1, 10, 100_000_000, 45_000_000_000, 5_000_000_000_000, lastSat, satSupply),
       fc.integer({ min: 0, max: 6_929_999 }).map(firstAt),
@@ -163,7 +163,7 @@ describe('counts', () => {
       });
     fc.assert(
       fc.property(range, fc.constantFrom(...satributes), ({ start, end }, { rule }) => {
-        // late blocks mine a sat each, and what is counted here is walked
+        // late blocks mine one sat each, so a long range there has too many parts to go through
         const shown = { start, end: Math.min(end, start + (start > firstAt(1_500_000) ? 100_000 : 2e9)) };
         let count = 0;
         let before = shown.start;

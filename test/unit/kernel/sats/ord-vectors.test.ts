@@ -53,7 +53,7 @@ const parsed = (text: string) => {
   const read = parseSat(text);
   return 'sat' in read ? read.sat : read.fault;
 };
-/** ord's heights go to 2^32 - 1. */
+/** Makes a height of any size, because ord's heights go to 2^32 - 1. */
 const heightOf = (height: number) => trustedHeight(height);
 
 test('there are as many sats as ord counts', () => {
@@ -145,7 +145,7 @@ describe('notations', () => {
     expect(parsed(text)).toContain(`failed to parse sat \`${text}\`: `);
   });
 
-  // the messages are those of ord's `ErrorKind`, and of Rust for integers and floats
+  // messages of ord's `ErrorKind`, and Rust's messages for integers and floats
   test.each([
     ['2099999997690000', 'invalid integer range'],
     ['18446744073709551616', 'invalid integer: number too large to fit in target type'],
@@ -186,7 +186,7 @@ describe('notations', () => {
     ['0°0′0″0', 'trailing character'],
     ['0°0′0″5000000000‴', 'invalid block offset'],
     ['6°0′0″0‴', 'invalid block offset'],
-    // 32 bits of height wrap to a sat in an ord that is built for release
+    // in a release build of ord, a height beyond 32 bits wraps to a sat
     ['715827883°0′0″0‴', 'invalid block offset'],
   ])('“%s”: %s', (text, reason) => {
     expect(parseSat(text)).toEqual({ fault: `failed to parse sat \`${text}\`: ${reason}` });

@@ -13,7 +13,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 const runs = { numRuns: propertyRuns(500) };
 const endOfMining = epochsMax * epochBlocks;
 const anyHeight = fc.integer({ min: 0, max: endOfMining - 1 }).map(asHeight);
-/** Half of them beside the first sat of a block, where rules change. */
+/** Any sat. Half of them are beside the first sat of a block, where rules change. */
 const anySat: fc.Arbitrary<Sat> = fc.oneof(
   fc.integer({ min: 0, max: lastSat }).map(asSat),
   fc
@@ -21,7 +21,7 @@ const anySat: fc.Arbitrary<Sat> = fc.oneof(
     .map(([height, by]) => asSat(Math.min(Math.max(firstSatAt(height) + by, 0), lastSat))),
 );
 
-/** The same rules, slowly: by walking the epochs in big integers. */
+/** Computes the same slowly: it goes through the epochs with big integers. */
 function slowPlace(sat: bigint): { height: bigint; offset: bigint } {
   let first = 0n;
   for (let epoch = 0n; ; epoch++) {

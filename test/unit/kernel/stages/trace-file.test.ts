@@ -54,7 +54,7 @@ describe('a trace file', () => {
 
   test('is valid JSON if a write fails in its middle', () => {
     const path = join(folder, 'full.json');
-    // a limit of 98 kB: the system then writes as much as fits, as on a full disk
+    // The file size is limited to 98 kB. Then the system writes only as much as fits, like on a full disk.
     const program = `
       import { TraceFile } from ${JSON.stringify(resolve('src/kernel/stages/trace-file.ts'))};
       const failures = [];
@@ -74,7 +74,7 @@ describe('a trace file', () => {
   });
 
   test('keeps nothing in memory once a write has failed', () => {
-    // a disk that is always full; only Linux has one
+    // a device that is always full, which only Linux has
     if (!existsSync('/dev/full')) return;
     const failures: unknown[] = [];
     const trace = TraceFile.open('/dev/full', (error) => failures.push(error));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type CsvValue, csvLine } from '#kernel/text/csv.ts';
 
-/** Fields of a line as RFC 4180 has them, read character by character. */
+/** Splits a line into fields by RFC 4180, character by character. */
 function fieldsOf(line: string): string[] {
   const fields = [''];
   let isQuoted = false;

@@ -7,7 +7,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const isSurrogate = (codePoint: number): boolean => codePoint >= 0xd800 && codePoint <= 0xdfff;
 
-/** The construction that src/kernel/text/case-folding-table.ts documents, on this engine's own Unicode data. */
+/** The construction that src/kernel/text/case-folding-table.ts documents, from the Unicode data of this engine. */
 function engineFold(codePoint: number): number {
   const one = (text: string, otherwise: number): number => {
     const first = text.codePointAt(0)!;

@@ -8,7 +8,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 const numbers: JsonOptions = { wholeNumbers: 'numbers', depthMax: 500 };
 const exact: JsonOptions = { wholeNumbers: 'exact', depthMax: 500 };
 
-/** Texts that are often awkward: with NUL, with halves of surrogate pairs, and with similar escapes. */
+/** Texts that are often awkward: they contain NUL, halves of surrogate pairs, and similar escapes. */
 const text = fc.oneof(
   fc.string({ unit: 'grapheme' }),
   fc
@@ -17,7 +17,7 @@ const text = fc.oneof(
     })
     .map((parts) => parts.join('')),
 );
-/** `__proto__` cannot be a field of the objects that are made here. */
+/** Names without `__proto__`, which cannot be a field of the objects that tests make. */
 const name = text.filter((given) => given !== '__proto__');
 const value = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
@@ -31,7 +31,7 @@ const value = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value;
 
-/** The awkward texts and names of a value, without places: a second reading of the rule. */
+/** Counts the awkward texts and names in a value. A second implementation of the rule, without positions. */
 function awkward(given: unknown): number {
   if (typeof given === 'string') return textFault(given) === null ? 0 : 1;
   if (typeof given !== 'object' || given === null) return 0;
@@ -106,10 +106,10 @@ describe('JSON', () => {
   });
 });
 
-/** A number as a fraction of whole ones. */
+/** A number as a fraction of two integers. */
 type Fraction = readonly [bigint, bigint];
 
-/** The number of a JSON text. */
+/** The exact number that a JSON text states. */
 function written(source: string): Fraction {
   const [, sign, whole = '', decimals = '', power = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/u.exec(source) ?? [];
@@ -118,7 +118,7 @@ function written(source: string): Fraction {
   return exponent >= 0 ? [digits * 10n ** BigInt(exponent), 1n] : [digits, 10n ** BigInt(-exponent)];
 }
 
-/** The number of a double. */
+/** The exact number that a double holds. */
 function held(value: number): Fraction {
   let [numerator, power] = [value, 0];
   while (!Number.isInteger(numerator)) {
@@ -130,14 +130,14 @@ function held(value: number): Fraction {
 
 const absolute = (number: bigint): bigint => (number < 0n ? -number : number);
 
-/** Whether a double is nearer to a text than half of the text's last digit. */
+/** Whether the difference between a double and a text is at most half of the unit of the text's last digit. */
 function isNear(source: string, value: number): boolean {
   const digits = source.replace(/^-?0*\.?0*|[eE].*$/gu, '').replace('.', '').length;
   const [first] = value.toExponential(0).split('e').slice(1);
   const [a, b] = written(source);
   const [c, d] = held(value);
   const difference: Fraction = [absolute(a * d - c * b), b * d];
-  // the unit of its last digit, from its first one
+  // the exponent of the text's last digit, computed from that of its first digit
   const unit = Number(first) - digits + 1;
   const [u, v]: Fraction = unit >= 0 ? [10n ** BigInt(unit), 1n] : [1n, 10n ** BigInt(-unit)];
   return difference[0] * 2n * v <= u * difference[1];

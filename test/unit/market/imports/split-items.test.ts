@@ -15,7 +15,7 @@ function split(bytes: Uint8Array, pieceBytes: number): string[] {
   splitter.end();
   return found;
 }
-/** The items of a list, without refusals, and what was left out. */
+/** Reads the items of a list without refusals. Returns the items and what was left out. */
 async function itemsOf(
   pieces: Iterable<Uint8Array>,
 ): Promise<CollectionItems & Pick<ImportFaults, 'leftOut'>> {
@@ -28,7 +28,7 @@ async function itemsOf(
   return { ...found, leftOut: faults.leftOut };
 }
 
-/** A `meta.json` without refusals, and what was left out of it. */
+/** Reads a `meta.json` without refusals. Returns its data and what was left out. */
 function metaOf(fields: object | string, folder = 'folder'): { meta: CollectionMeta; leftOut: string[] } {
   const faults = new ImportFaults();
   const meta = readMeta(typeof fields === 'string' ? fields : JSON.stringify(fields), folder, faults);
@@ -168,7 +168,7 @@ test.each([
     meta: expect.objectContaining(slug === listSlug ? { slug } : { slug, listSlug }) as unknown,
     leftOut: [],
   });
-  // the same where the folder alone names it
+  // the same slug if only the folder names the list
   expect(metaOf({ name: 'N' }, listSlug).meta.slug).toBe(slug);
   expect(importSlug(slug)).toBe(slug);
 });

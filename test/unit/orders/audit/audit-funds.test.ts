@@ -56,6 +56,6 @@ test('funds in blocks differ if the table of coins lacks them', () => {
   expect(auditFunds(funds, unspent([free, spending]))).toEqual([
     { kind: 'unlisted', where: outpointOf(free), ledger: 0n, chain: 1000n },
   ]);
-  // right after an upgrade, before all coins are listed
+  // right after an upgrade, not all coins are listed yet
   expect(auditFunds({ ...funds, listed: null }, unspent([free, spending]))).toEqual([]);
 });

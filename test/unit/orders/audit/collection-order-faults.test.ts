@@ -68,7 +68,7 @@ describe('the sats of a creator', () => {
   test('may be fewer if nothing is left for the service, or single files were refunded', () => {
     expect(kinds({ earned: 2_000n, revenue: 0n })).toEqual([]);
     expect(kinds({ earned: 2_000n, isStocked: true })).toEqual([]);
-    // its delivery is not in a block yet
+    // the order's delivery is not in a block yet
     expect(kinds({ state: 'queued', earned: 0n })).toEqual([]);
   });
 

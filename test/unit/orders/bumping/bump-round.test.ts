@@ -23,7 +23,7 @@ const txidOf = (place: number): Txid => {
   return trustedTxid(bytes);
 };
 
-/** A stuck transaction of an order with an output of ours. */
+/** A stuck transaction of an order that has an output of ours. */
 function parent(place: number, orderId: string, more: Partial<FoundParent> = {}): FoundParent {
   const txid = txidOf(place);
   return {
@@ -50,7 +50,7 @@ const policyOf = (more: Partial<BumpPolicy> = {}): BumpPolicy => ({
   ...more,
 });
 
-/** A round in which each bump is stored with the result of `stored`. */
+/** A round of bumps. `stored` decides with which result each bump is stored. */
 function roundOf(more: Partial<RoundParts>, stored: (wanted: WantedStore) => Txid | null) {
   return new BumpRound({
     policy: policyOf(),
@@ -76,7 +76,7 @@ function roundOf(more: Partial<RoundParts>, stored: (wanted: WantedStore) => Txi
   });
 }
 
-/** A bump that has paid for some parents for hours. */
+/** A bump that was made hours ago for some parents. */
 function liveBump(place: number, parents: readonly FoundParent[], fee: number): LiveBump {
   return {
     txid: txidOf(1000 + place),
@@ -121,7 +121,7 @@ test('an order costs no more than its budget, however many bumps a round makes',
         const live = all.flatMap(({ live: fee }, place) =>
           fee === null ? [] : [liveBump(place, [parents[place]!], fee)],
         );
-        // by order and family: the largest one
+        // the largest fee of each family, by order
         const costs = new Map<string, Map<string, bigint>>();
         const bear = (order: string, family: Txid, fee: bigint): void => {
           const families = costs.get(order) ?? new Map<string, bigint>();
@@ -156,7 +156,7 @@ test('an order costs no more than its budget, however many bumps a round makes',
         for (const [order, cost] of before) expect(total(order)).toBeLessThanOrEqual(largest(cost, most));
         expect(sum(costOf.values())).toBeLessThanOrEqual(largest(allBefore, boundByRevenue(revenue, policy)));
         const today = sum([...costOf].filter(([key]) => ofToday.has(key)).map(([, fee]) => fee));
-        // a replacement has its whole family counted on the day on which it is made
+        // the day on which a replacement is made counts the costs of its complete family
         expect(today).toBeLessThanOrEqual(largest(dayMaxSats, isOfToday ? allBefore : 0n));
       },
     ),
@@ -252,7 +252,7 @@ test('all bumps of a round together keep what is owed to partners, and say so', 
     },
   );
   await round.make();
-  // the rest of a coin counts once it is in a block; the other orders have only their own outputs
+  // the rest of a coin counts only after it is in a block, so the other orders have only their own outputs
   expect(costs).toEqual([9080n, 9080n, 70n, 70n]);
   expect(free).toBe(30_000n);
   expect([...round.heldBack]).toEqual(['c', 'd']);

@@ -10,7 +10,7 @@ const txidOf = (place: number) => trustedTxid(Buffer.alloc(32, place + 1));
 const outpoint = (place: number, vout: number): string => `${displayHash(txidOf(place))}:${vout}`;
 const output = (kind: StoredPlan['outputs'][number]['kind']) => ({ kind, value: 1000, script: '51' });
 
-/** A reveal that spends the commit, and the parents that the reveal before it returned. */
+/** A reveal. It spends an output of the commit, and the parents that the reveal before it returned. */
 function reveal(place: number, parents: number): OverdueTransaction {
   const inputs = Array.from({ length: parents }, (_, vout) => outpoint(place - 1, vout));
   const all = place === 0 ? [] : [outpoint(0, parents + place), ...(place === 1 ? [] : inputs)];
@@ -51,7 +51,7 @@ test('should pay the rise of fees since its order was paid', async () => {
 });
 
 test('a chain of reveals that pass on several parents is walked once', async () => {
-  // the mempool has all of them
+  // the mempool has all of these transactions
   const entry = {
     vsize: 200,
     fees: { base: 0.000004, ancestor: 0.000004, descendant: 0.000004, modified: 0.000004 },

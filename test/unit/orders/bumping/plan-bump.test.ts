@@ -15,7 +15,7 @@ const rules = { mempoolMinFeeRate: 100n, incrementalFeeRate: 100n };
 
 const { script: p2tr } = wallet.ownAddress(3);
 
-/** An output of a key of the wallet, or an anchor. No transaction has made it. */
+/** An output that belongs to a key of the wallet, or an anchor. Its transaction does not exist. */
 function output(place: number, value: bigint, isAnchor = false): OwnedOutput {
   const txid = trustedTxid(new Uint8Array(32).fill(place % 251));
   const script = isAnchor ? anchorScript : p2tr;
@@ -28,7 +28,7 @@ const restOf = (index: number) => {
 };
 const rest = restOf(7);
 
-/** Coins without a bound of what must stay. */
+/** Coins all of whose sats may be spent. */
 const paying = (coins: readonly OwnedOutput[]) => ({ coins, spare: valueOf(coins) });
 const alone = paying([]);
 
@@ -51,7 +51,7 @@ describe('a bump of stuck transactions', () => {
   test('spends our output of one, and raises both to the wanted rate', () => {
     const planned = planBump(bumpOf(), alone, rest, rules);
     if (planned.kind === 'none') throw new Error('there is a plan');
-    // 111 virtual bytes: (300 + 111) × 3 − 300
+    // the bump has 111 virtual bytes: (300 + 111) × 3 − 300
     expect(planned.fee).toBe(933n);
     expect(planned.plan.outputs).toEqual([{ kind: 'bump', value: 1067n, ...rest }]);
     expect(planned.limit).toBeNull();
@@ -122,13 +122,13 @@ describe('a bump of stuck transactions', () => {
     const coin = output(2, 50_000n);
     const dear = bumpOf({ feeRate: 9000n });
     const withSpare = (spare: bigint) => planBump(dear, { coins: [coin], spare }, rest, rules);
-    // 300 and 169 virtual bytes at 9 sat/vB, less 300
+    // the parent has 300 and the bump 169 virtual bytes; 9 sat/vB for both, minus the 300 sats that the parent paid
     expect(withSpare(50_000n)).toMatchObject({ fee: 3921n, coins: [coin], limit: null });
-    // 2,000 of its own and 1,000 of ours
+    // 2,000 sats of the parent's output and 1,000 of our coin
     expect(withSpare(1000n)).toMatchObject({ fee: 3000n, coins: [coin], limit: 'owed' });
-    // only its own, less the dust of its change
+    // only the sats of the parent's output, minus the dust limit of the change
     expect(withSpare(-7000n)).toMatchObject({ fee: 1670n, coins: [], limit: 'owed' });
-    // a coin whose input costs more than may be taken from it
+    // the coin's input costs more than may be taken from the coin
     expect(withSpare(500n)).toMatchObject({ fee: 1670n, coins: [], limit: 'owed' });
     const poor = bumpOf({
       parents: [{ ...dear.parents[0]!, output: output(1, 240n, true) }],
@@ -139,7 +139,7 @@ describe('a bump of stuck transactions', () => {
       limit: 'owed',
     });
     expect(planBump(poor, { coins: [], spare: 0n }, rest, rules)).toEqual({ kind: 'none', limit: 'coins' });
-    // a bump with a coin is replaced within the rest of its coin
+    // the replacement of a bump with a coin may use only the rest of that coin
     const replacing = bumpOf({
       feeRate: 30_000n,
       kept: [coin],
@@ -205,7 +205,7 @@ describe('a bump of stuck transactions', () => {
           expect(fee).toBeLessThanOrEqual(most);
           const owed = made.reduce((sum, parent) => sum + parent.owed, 0n);
           expect(left!.value).toBeGreaterThanOrEqual(owed + 330n);
-          // with a coin of ours, now or before, the sats that must stay do
+          // if the bump has a coin of ours, now or in an earlier version, the sats that must stay are left
           if (plan.inputs.length > made.length)
             expect(free - valueOf(planned.coins) + left!.value - owed).toBeGreaterThanOrEqual(reserved);
           expect([...shares.values()].reduce((sum, share) => sum + share, 0n)).toBe(fee);

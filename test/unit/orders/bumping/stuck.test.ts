@@ -134,7 +134,7 @@ describe('stuck transactions', () => {
         for (const members of groups) {
           const related = members.reduce((sum, { mempool }) => sum + mempool!.cluster.count, 1);
           const bytes = members.reduce((sum, { virtualBytes }) => sum + virtualBytes, 0);
-          // with 58 virtual bytes for each input of the child, and 111 for the rest of it
+          // 58 virtual bytes for each input of the child, and 111 for the rest of the child
           const child = 58 * members.length + 111;
           if (members.length > 1) {
             expect(related).toBeLessThanOrEqual(count);

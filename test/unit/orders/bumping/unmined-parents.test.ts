@@ -18,7 +18,7 @@ const entry = {
   fees: { base: 0.000_004, ancestor: 0.000_004, descendant: 0.000_004 },
 };
 
-/** Unspent outputs of mined transactions: only output 2, which is ours. */
+/** A node whose mined transactions have one unspent output: output 2, which is ours. */
 const node = {
   call: async (method: string, [txid, vout]: readonly unknown[]) => {
     if (method === 'gettxout') return txid === displayHash(mined) && vout === 2 ? {} : null;

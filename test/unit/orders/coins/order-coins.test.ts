@@ -78,7 +78,7 @@ const history: fc.Arbitrary<History> = fc.record({
   state: fc.constantFrom(...orderStates),
 });
 
-/** The facts after a history, and the order. */
+/** The facts about an order after a history, and the order. */
 function factsOf({ values, late, excess, delivery, reveals, isRefunded, state }: History) {
   const payments = [...values, ...late].map((value, place) => paymentOf(value, place));
   const paid = values.reduce((sum, value) => sum + value, 0n);
@@ -169,8 +169,8 @@ describe('coins of an order', () => {
           expect(coin.key).toEqual({ branch: 1, index: 6 });
           if (owed !== null) expect(outpointOf(coin)).not.toBe(outpointOf(owed));
         }
-        // revenue is not kept back: it is free once the order is delivered, if nothing spends it and it owes nothing to
-        // a customer
+        // Revenue is never held back. It is free once the order is delivered, if nothing spends it and the order owes a
+        // customer nothing.
         if (given.state === 'completed' && owed === null)
           for (const { held, key } of coins.filter((coin) => !spent.has(outpointOf(coin))))
             expect(held === 'free').toBe(key.branch === 1);

@@ -6,7 +6,7 @@ import type { OutgoingAnswer } from '#outgoing/outgoing-http.ts';
 const here = new AbortController().signal;
 const url = 'http://turnstile.test/siteverify';
 
-/** A stand-in for the server of Turnstile. */
+/** Replaces the server of Turnstile in tests. */
 function checking(answer: { status?: number; body: string } | AppError) {
   const asked: URLSearchParams[] = [];
   const post = async (to: string, { body }: { readonly body: Uint8Array }): Promise<OutgoingAnswer> => {

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const close of opened.splice(0)) await close();
 });
 
-/** Files at URLs of a server with these answers. */
+/** Files at URLs of a server that answers like this. */
 async function filesAt(answer: RequestListener, count: number) {
   const server = createServer(answer);
   await new Promise<void>((resolve) => {
@@ -74,7 +74,7 @@ test('an order is refused in one sentence if not all of its files arrive in time
 });
 
 test('a client that waits for slow servers gets the reason before its silent connection is closed', async () => {
-  // with time for the rest of the order
+  // there is time left for the other steps of the order
   expect(fetchedWithinMs).toBeLessThanOrEqual(limits.idleTimeoutMs - 10_000);
   const drips: RequestListener = (_, response) => {
     response.writeHead(200);

@@ -11,7 +11,7 @@ const order = {
   quote: {},
   terms: {},
   createdAt,
-  // one second more than the timeout: the order was stored a second after the check
+  // The order was stored a second after the check, so the shown timeout is one second more.
   expiresAt: new Date(createdAt.getTime() + 4320 * 60_000 - 1000),
 } as ChargedOrder;
 

@@ -42,7 +42,7 @@ describe('a refund now', () => {
   test('spends everything that is owed, once the order waits for it or is delivered', () => {
     expect(due('waiting-refund')).toEqual([payment, excess]);
     expect(due('completed')).toEqual([payment, excess]);
-    // its reveal etched nothing
+    // the order's reveal etched nothing
     expect(due('error', { isNameLost: true })).toEqual([payment, excess]);
   });
 
@@ -89,7 +89,7 @@ describe('the progress of refunds', () => {
     const progress = (more: Partial<typeof nothing>, script: Buffer | null = refundScript) =>
       refundProgress({ refundScript: script }, { transactions, mined }, { ...nothing, ...more });
     expect(progress({})).toBe('deep');
-    // a refund of this amount would be dust
+    // a refund of these sats would be dust
     expect(progress({ unspentSats: 400n })).toBe('deep');
     expect(progress({ unspentSats: 400n }, null)).toBe('sent');
     expect(progress({ unspentSats: 10_000n })).toBe('sent');

@@ -77,7 +77,7 @@ describe('the payments of a delivery', () => {
     for (const read of [payments, payments.toReversed()]) {
       const spent = selectedHoldingLeast({ ...facts, payments: read }, heldOf(paid));
       if (spent === 'unindexed') throw new Error('all are indexed');
-      // the two largest pay
+      // the two largest coins pay
       expect(spent.map((coin) => coin.outpoint)).toEqual([outpoint(3), outpoint(1)]);
     }
   });

@@ -13,7 +13,7 @@ describe('the transactions of an order', () => {
   test('can be mined if their inputs can, whatever their kinds and places', () => {
     const commit = made(2, outpoint(1));
     const refund = made(3, outpoint(2, 1));
-    // pays with the rest of the refund
+    // a return, which spends the rest of the refund
     const home = made(4, outpoint(3, 1), outpoint(9));
     const there = new Set([outpoint(1), outpoint(9)]);
     for (const given of [
@@ -39,14 +39,14 @@ describe('the transactions of an order', () => {
     const reveal = { ...made(3, outpoint(2)), kind: 'reveal' as const };
     const there = new Set([outpoint(1)]);
     expect(mayBeDelivered([commit, reveal], [], there)).toBe(true);
-    // a refund of another payment ends nothing
+    // a refund of another payment does not end the delivery
     expect(mayBeDelivered([commit, reveal], [made(4, outpoint(5))], there)).toBe(true);
     expect(mayBeDelivered([commit, reveal], [made(4, outpoint(1))], there)).toBe(false);
-    // by key, of the outputs of a commit
+    // a refund that spends outputs of the commit by key
     expect(mayBeDelivered([commit, reveal], [made(4, outpoint(2))], there)).toBe(false);
     expect(mayBeDelivered([commit, reveal], [], new Set())).toBe(false);
     expect(mayBeDelivered([commit], [], there)).toBe(false);
-    // its first commit is refunded, and a second one is signed
+    // the first commit is refunded, and a second one is signed
     const second = [
       { ...made(6, outpoint(7)), kind: 'commit' as const },
       { ...made(8, outpoint(6)), kind: 'reveal' as const },

@@ -136,7 +136,7 @@ describe('money at the address of an order', () => {
       { payment: payments[2], isParent: false, inscriptions: [], runes: rune.runes },
     ]);
     expect(found).toMatchObject({ isHoldingDeposits: true, isMoneyShallow: true });
-    // it counts once the index has its block
+    // the payment counts once the index has its block
     held.set(outpoint(4), plainPayment);
     expect(placed({ payments, held })).toMatchObject({ isMoneyShallow: false });
     const returned = made(5, 'return', plan([[2, 0, 4000]], [['parent', 4000]]));
@@ -283,7 +283,7 @@ test('deposits are held until a stored transaction spends them', () => {
   };
   const deposits = [deposit];
   expect(placed({ deposits })).toMatchObject({ isHoldingDeposits: true, isMoneyShallow: true });
-  // outputs that may never be mined, or with only sats, hold no money back
+  // outputs that may never be mined, and outputs with only sats, hold no money back
   const unmined = { ...deposit, payment: paid(20, 546n, null) };
   expect(placed({ deposits: [unmined] }).isHoldingDeposits).toBe(false);
   const sats = { ...deposit, state: 'other', isHolding: false } as const;

@@ -30,7 +30,7 @@ const homes = [p2tr(2), Buffer.of(0x76, 0xa9, 20, ...new Uint8Array(20), 0x88, 0
 const own = { script: p2tr(3), own: { key: { branch: 1, index: 3 }, leafScript: null } } as const;
 const kinds = ['sats', 'sats', 'inscribed', 'runic', 'parent', 'unmined'] as const;
 
-/** An output that was sent to an order: to the address of the charge, or to the deposit of a parent. */
+/** An output that was sent to an order: to the address of its charge, or to the deposit address of a parent. */
 interface Sent {
   readonly to: 'charge' | 0 | 1;
   readonly kind: (typeof kinds)[number];
@@ -89,7 +89,7 @@ const order = {
   isCancelAsked: false,
 } as unknown as Order;
 
-/** An order that is over, with its outputs in blocks. */
+/** An order that is over. Its outputs are in blocks. */
 class Room {
   readonly transactions: OrderTransaction[] = [];
   readonly #sent: readonly { readonly what: Sent; readonly payment: WatchedPayment }[];
@@ -167,7 +167,7 @@ const arrived = ({ txid, vout, value }: Pick<Arrived, 'txid' | 'vout' | 'value'>
   leafScript: null,
 });
 
-/** Plans a return as `makeReturn` does. */
+/** Plans a return like `makeReturn`. */
 function planned(
   { holdings, isLast }: NonNullable<ReturnType<Room['known']>['returned']>,
   fund: ReturnFund,
@@ -202,22 +202,23 @@ function planned(
 const sum = (parts: readonly { value: bigint }[]): bigint =>
   parts.reduce((total, { value }) => total + value, 0n);
 
-/** Laws of each return. */
+/** Checks the laws that every return must obey. */
 function expectWhole(plan: PlannedReturn & { count: number }, held: number, holding: ReadonlySet<string>) {
   expect(sum(plan.inputs)).toBe(sum(plan.outputs) + plan.feeMax);
   expect(plan.inputs.length).toBeLessThanOrEqual(150);
-  // each holding is in the output of the same place, with every sat; all but the last with exactly its sats
+  // Each holding's sats are all in the output with the same index. Every such output except the last has exactly these
+  // sats.
   const count = held === 0 ? 0 : plan.count;
   for (let place = 0; place < count; place++) {
     const [input, output] = [plan.inputs[place]!, plan.outputs[place]!];
     expect(output.value).toBeGreaterThanOrEqual(input.value);
     if (place < count - 1) expect(output.value).toBe(input.value);
   }
-  // no money holds an inscription or a rune
+  // the inputs that pay hold neither inscriptions nor runes
   for (const input of plan.inputs.slice(count)) expect(holding.has(outpointOf(input))).toBe(false);
 }
 
-/** Laws of the ledger. */
+/** Checks the laws of the ledger. */
 function expectBooked(room: Room, ourCost: bigint): void {
   const balances = balancesOf(room.known().entries);
   expect([...balances.values()].reduce((total, sats) => total + sats, 0n)).toBe(0n);
@@ -229,7 +230,7 @@ function expectBooked(room: Room, ourCost: bigint): void {
   expect(balances.get('fee') ?? 0n).toBe(fees);
 }
 
-/** The table of coins agrees with the ledger, and no free coin holds a customer's money. */
+/** Checks that the table of coins agrees with the ledger, and that no free coin contains a customer's money. */
 function expectHeld(room: Room): void {
   const { coins, entries } = room.known();
   const listed = coins ?? [];
@@ -251,7 +252,7 @@ function expectHeld(room: Room): void {
     .filter(([account]) => !['outside', 'fee', 'postage'].includes(account))
     .reduce((total, [, sats]) => total + sats, 0n);
   expect(sum(there) - sum(brought)).toBe(kept);
-  // only rests of coins of the operator
+  // free coins are only rests of the operator's coins
   const free = listed.filter(({ held }) => held === 'free');
   const lent = room.transactions.filter(({ plan }) =>
     plan.inputs.some(({ isOperator }) => isOperator === true),
@@ -260,7 +261,7 @@ function expectHeld(room: Room): void {
   expect(free.every(isLent)).toBe(true);
 }
 
-/** The first fund that pays for the return; null: none does. */
+/** Plans a return with the first fund that can pay for it. Returns `null` if none can. */
 function paidReturn(known: ReturnType<Room['known']>, feeRate: bigint, coin: Arrived) {
   const { returned } = known;
   for (const fund of returned?.funds ?? []) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { withWorkBeside } from '#orders/following/follow-orders.ts';
 
-/** Work that ends once its signal is aborted, and records that. */
+/** Makes work that ends once its signal is aborted, and records its end. */
 function working(name: string, ended: string[]): (signal: AbortSignal) => Promise<void> {
   return (signal) =>
     new Promise((resolve) => {

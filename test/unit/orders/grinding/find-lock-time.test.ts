@@ -19,14 +19,14 @@ const prefix = (maxLength: number): fc.Arbitrary<string> =>
 
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 
-/** The displayed txid of some bytes that end with a lock time. */
+/** The txid (in display order) of bytes that end with this lock time. */
 function txidWith(unsigned: Uint8Array, lockTime: number): string {
   const bytes = Buffer.from(unsigned);
   bytes.writeUInt32LE(lockTime, bytes.length - 4);
   return sha256(sha256(bytes)).reverse().toString('hex');
 }
 
-/** A reveal with one more output for each receiver. */
+/** A reveal with one output more than it has receivers. */
 const reveal: fc.Arbitrary<TransactionPlan> = fc
   .record({
     body: fc.uint8Array({ maxLength: 600 }),
@@ -64,7 +64,7 @@ describe('a lock time for a prefix', () => {
         const signed = Transaction.fromBuffer(Uint8Array.from(bytes));
         expect(signed.getId().slice(0, wanted.length)).toBe(wanted);
         expect(signed.locktime).toBe(lockTime);
-        // with only final sequences it would have no effect
+        // if all sequences were final, the lock time would have no effect
         expect(signed.ins.every(({ sequence }) => sequence < 0xffff_ffff)).toBe(true);
       }),
       { numRuns: propertyRuns(40) },

@@ -37,7 +37,7 @@ test('an etching costs what its two transactions pay, and its receiver gets a po
       const hasPremine = (terms.etching!.premine ?? 0) !== 0;
       expect(valueOf(received)).toBe(quote.postage * BigInt(terms.files.length + (hasPremine ? 1 : 0)));
       expect(received.every(({ script }) => script === terms.receivers[0])).toBe(true);
-      // a size fee on tiny base fees can make an anchor worth keeping
+      // a size fee on tiny base fees can turn the anchor into an output that is kept, which weighs more
       if (quote.sizeFee === 0n || quote.layout.reveals[0]!.own.kind === 'service')
         expect(plans.map(plannedWeight)).toEqual(quote.transactions.map(({ weight }) => weight));
     }),
@@ -70,7 +70,7 @@ test('its reveal claims the name, waits five blocks, and etches the ordered rune
       );
       for (const { output } of flow.given) {
         expect(plan.outputs[output]).toMatchObject({ kind: 'postage', script: terms.receivers[0] });
-        // apart from the inscriptions, so that each can be sold without the other
+        // the premine is in another output than the inscriptions, so that each can be sold without the other
         expect(plan.reveals?.some((reveal) => reveal.output === output) ?? false).toBe(false);
       }
     }),

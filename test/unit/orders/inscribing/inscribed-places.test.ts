@@ -8,7 +8,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 import { dummyKeys, type MadeOrder, makeOrder, orders, somePrices } from './made-orders.ts';
 import { satsOf } from './traced-sats.ts';
 
-/** Number of the payments' sats before each inscription, as the planned transactions move them. */
+/** How many sats of the payments come before each inscription, when the planned transactions move them. */
 function traced(terms: OrderTerms, counts: readonly number[], { commit, reveals }: MadeOrder): number[] {
   return reveals.flatMap((reveal, index) =>
     satsOf(terms, reveal, counts[index]!).map(({ input, at, offset }) => {
@@ -50,7 +50,7 @@ test('inscriptions are on the sats of payments at their places, for any payments
         try {
           made = make();
         } catch {
-          // partial payments are not allowed for a direct reveal or a burn
+          // a direct reveal or a burn cannot be paid in parts
           return;
         }
         const counts = quote.layout.reveals.map(({ count }) => count);
@@ -60,7 +60,7 @@ test('inscriptions are on the sats of payments at their places, for any payments
         if (made.reveals.length > 1) inMany++;
       },
     ),
-    // of 500 random orders 17 to 40 have several reveals
+    // of 500 random orders, 17 to 40 have several reveals
     { numRuns: propertyRuns(1000) },
   );
   expect(compared).toBeGreaterThan(40);

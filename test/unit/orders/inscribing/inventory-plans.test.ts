@@ -25,8 +25,8 @@ import {
 } from './made-orders.ts';
 
 /**
- * Destinations of an input's sats, first in, first out: how many go to which output, and from which position of the
- * input.
+ * Where the sats of inputs go, first in, first out. Each piece says how many sats go to which output, and from which
+ * position of the input.
  */
 function flow({ inputs, outputs }: TransactionPlan) {
   const pieces: { input: number; output: number; at: bigint; sats: bigint }[] = [];
@@ -48,7 +48,10 @@ function flow({ inputs, outputs }: TransactionPlan) {
   return pieces;
 }
 
-/** Checks an output of the inventory: a postage begins with the wanted sat, and all other sats go back to its key. */
+/**
+ * Checks a reveal that spends an output of the inventory. A postage must begin with the wanted sat, and all other sats
+ * must return to the output's key.
+ */
 function expectOnSat(reveal: TransactionPlan, { value, place }: InventoryTerms, postage: bigint): void {
   const kinds = reveal.outputs.map(({ kind }) => kind);
   let before = 0n;
@@ -69,14 +72,14 @@ function expectOnSat(reveal: TransactionPlan, { value, place }: InventoryTerms, 
   }
 }
 
-/** A planned transaction in its stored form. */
+/** A planned transaction as it is stored. */
 const storedAs = (plan: TransactionPlan, kind: 'commit' | 'reveal', index: number) => ({
   txid: dummyKeys.txidOf(plan),
   kind,
   index: Math.max(0, index),
   files: kind === 'commit' ? 0 : 1,
   plan: storedPlan(plan, []),
-  // an excess payment can turn an anchor into an output of ours, which weighs more
+  // an excess payment can turn an anchor into an output of ours, which weighs more, so the fee is computed
   fee: Number(valueOf(plan.inputs) - valueOf(plan.outputs)),
   height: null,
   madeAt: new Date(),
@@ -84,7 +87,7 @@ const storedAs = (plan: TransactionPlan, kind: 'commit' | 'reveal', index: numbe
   refusal: null,
 });
 
-/** Balances after settlements, with this amount owed before. */
+/** Balances after settlements. Before them, this amount is owed. */
 function balancesAfter(owed: bigint, settlements: readonly Settlement[]): ReadonlyMap<string, bigint> {
   const balances = new Map<string, bigint>([['owed', owed]]);
   const add = (account: string, sats: bigint) => balances.set(account, (balances.get(account) ?? 0n) + sats);
@@ -114,7 +117,8 @@ describe('an order of sats of the inventory', () => {
         if (reveals.length > 1) several++;
         for (const [file, reveal] of reveals.entries()) {
           const sat = inventory[file]!;
-          // by ord's rules the pointer counts sats of all outputs, which are those of the inputs in their order
+          // By ord's rules the pointer counts sats from the start of all outputs. These are the sats of the inputs, in
+          // order.
           expect(pointerOf(settleTerms(terms), { first: file }, 0)).toBe(sat.place);
           expectOnSat(reveal, sat, postage);
           const postages = reveal.outputs.filter(({ kind }) => kind === 'postage');
@@ -122,7 +126,7 @@ describe('an order of sats of the inventory', () => {
             terms.receivers[terms.receivers.length === 1 ? 0 : file],
           ]);
         }
-        // the price is exactly the cost of the transactions
+        // the price is exactly what the transactions cost
         const plans = [...(commit === null ? [] : [commit]), ...reveals];
         expect(plans.map(plannedWeight)).toEqual(quote.transactions.map(({ weight }) => weight));
         expect(plans.map((plan) => valueOf(plan.inputs) - valueOf(plan.outputs))).toEqual(
@@ -130,7 +134,7 @@ describe('an order of sats of the inventory', () => {
         );
         const paid = reveals.flatMap(({ inputs }) => inputs.slice(1));
         expect(valueOf(paid) + (commit === null ? 0n : quote.layout.commit!.fee)).toBe(quote.amount);
-        // a share that would be dust is an anchor
+        // if our share would be dust, it is an anchor
         const own = reveals.map(
           ({ outputs }) => outputs.find(({ kind }) => kind === 'service' || kind === 'anchor')!,
         );
@@ -160,7 +164,7 @@ describe('an order of sats of the inventory', () => {
           const excess = excessOf({ amount: quote.amount }, made);
           const own =
             plans[0]!.outputs.find(({ kind }) => kind === 'service' || kind === 'change')?.value ?? 0n;
-          // our share of a low price is dust without the excess payment, so it is refunded, too
+          // our share of a low price is dust without the excess payment, so the refund contains it, too
           const owed = own - more < 330n ? own : more;
           expect(excess?.owed ?? 0n).toBe(more < 330n ? 0n : owed);
           const facts = {

@@ -22,7 +22,7 @@ import { orderTerms, textTerms } from '#test/builders/order-terms.ts';
 import { unsignedTransaction } from '#wallet/encode-transaction.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';
 
-/** Orders for tests, paid in full, and all of their transactions. */
+/** Makes orders for tests, which are paid in full, and all of their transactions. */
 
 export const p2tr = (fill: number): Uint8Array => Uint8Array.of(0x51, 0x20, ...new Uint8Array(32).fill(fill));
 export const p2wpkh = Uint8Array.of(0x00, 0x14, ...new Uint8Array(20).fill(2));
@@ -90,10 +90,10 @@ export const orders: fc.Arbitrary<OrderTerms> = fc
     mint: null,
   }));
 
-/** Rests of an output: 0, or at least P2TR's dust. */
+/** Sats left in an output: 0, or at least the dust limit of P2TR. */
 const rest = fc.oneof(fc.constant(0n), bigint(330, 400), bigint(330, 5_000_000));
 
-/** Orders of inventory sats, each with other sats of its output before and after it. */
+/** Orders that use inventory sats. Each output of the inventory has other sats before and after its sat. */
 export const inventoryOrders: fc.Arbitrary<OrderTerms> = fc
   .tuple(orders, fc.array(fc.tuple(rest, rest), { minLength: 5, maxLength: 5 }))
   .map(([terms, rests]): OrderTerms => {
@@ -106,7 +106,7 @@ export const inventoryOrders: fc.Arbitrary<OrderTerms> = fc
     return { ...made, inventory };
   });
 
-/** Etchings, half of them with files. */
+/** Orders that etch a rune. Half of them have files. */
 export const etchingOrders: fc.Arbitrary<OrderTerms> = fc.tuple(orders, etchings, fc.boolean()).map(
   ([terms, etching, hasFiles]): OrderTerms => ({
     ...terms,
@@ -120,7 +120,7 @@ export const etchingOrders: fc.Arbitrary<OrderTerms> = fc.tuple(orders, etchings
   }),
 );
 
-/** Discounts of a key: at most one for each fee. */
+/** Discounts of an API key, with at most one for each fee. */
 const someDiscounts: fc.Arbitrary<Discount[]> = fc
   .tuple(
     fc.uniqueArray(fc.constantFrom(...discountedFees)),
@@ -146,7 +146,7 @@ export const somePrices: fc.Arbitrary<OrderPrices> = fc.record({
   discounts: someDiscounts,
 });
 
-/** The keys of an order's wallet, and the txids of its transactions. */
+/** The keys of a wallet for an order, and the txids of the order's transactions. */
 export interface OrderKeys {
   readonly xOnlyKey: Uint8Array;
   readonly scriptOf: (own: OwnScript) => Uint8Array;
@@ -164,7 +164,7 @@ const nextTxid = (): Txid => {
 };
 const txids = new WeakMap<TransactionPlan, Txid>();
 
-/** Unknown keys: plans need only their lengths. */
+/** Keys that belong to no one. Plans need only the lengths of keys. */
 export const dummyKeys: OrderKeys = {
   xOnlyKey: new Uint8Array(32).fill(9),
   scriptOf: ({ leafScript }) => p2tr(leafScript === null ? 21 : 40),
@@ -175,7 +175,7 @@ export const dummyKeys: OrderKeys = {
   },
 };
 
-/** Keys of a wallet. */
+/** Keys of a wallet for an order. */
 export const keysOf = (wallet: PublicWallet): OrderKeys => ({
   xOnlyKey: wallet.orderKey(orderKey.index),
   scriptOf: (own) => wallet.addressOf(own).script,
@@ -202,7 +202,7 @@ export function stocked(value: bigint, keys = dummyKeys): Arrived {
   return { txid: nextTxid(), vout: 3, value, script: keys.scriptOf(own), ...own };
 }
 
-/** An output of a plan, in the form of its transaction. */
+/** An output of a plan, as the signed transaction has it. */
 function outputOf(plan: TransactionPlan, vout: number, keys: OrderKeys): Arrived & { holds: Holdings } {
   const { value, script, own = { key: serviceKey, leafScript: null } } = plan.outputs[vout]!;
   const txid = keys.txidOf(plan);
@@ -210,7 +210,7 @@ function outputOf(plan: TransactionPlan, vout: number, keys: OrderKeys): Arrived
 }
 
 export interface MadeOrder {
-  /** Parents and payments. */
+  /** Parents and payments that arrived for the order. */
   readonly came: readonly Arrived[];
   readonly commit: TransactionPlan | null;
   readonly reveals: readonly TransactionPlan[];
@@ -222,17 +222,17 @@ const planned = (plan: TransactionPlan | OrderRefusal): TransactionPlan => {
   return plan;
 };
 
-/** Outputs that arrived for an order. Sats. */
+/** Outputs that arrived for an order, in sats. */
 export interface Brought {
   readonly payments: readonly bigint[];
-  /** In the order of the terms. */
+  /** Sats of the parents, in the order of the terms. */
   readonly parents: readonly bigint[];
-  /** Contents of each; absent: only sats. */
+  /** Contents of each payment. Default: only sats. */
   readonly paymentsHold?: readonly Holdings[];
   readonly parentsHold?: readonly Holdings[];
 }
 
-/** All transactions of an order, paid with one output of exactly its amount, or with the given outputs. */
+/** Makes all transactions of an order. It is paid with one output of exactly its amount, or with the given outputs. */
 export function makeOrder(
   terms: OrderTerms,
   { layout, amount }: OrderQuote,
@@ -300,7 +300,7 @@ function burnOf(terms: OrderTerms, reveal: TransactionPlan, keys: OrderKeys): Tr
   const outputs = reveal.outputs.map((_, vout) => outputOf(reveal, vout, keys));
   return planned(
     planBurn(terms, {
-      // a runestone has this kind, too
+      // a runestone is also an output of the kind `burn`, but without value
       anchors: outputs.filter(({ value }, vout) => reveal.outputs[vout]?.kind === 'burn' && value > 0n),
       payment: outputs.find((_, vout) => reveal.outputs[vout]?.kind === 'service')!,
       service: serviceOf(keys),

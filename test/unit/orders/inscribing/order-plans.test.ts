@@ -30,7 +30,7 @@ const feeOf = ({ inputs, outputs }: TransactionPlan): bigint => valueOf(inputs) 
 const ofKind = (plan: TransactionPlan, ...kinds: readonly PlannedOutputKind[]) =>
   plan.outputs.filter(({ kind }) => kinds.includes(kind));
 
-/** The fee of a signed transaction by the definition: virtual size times rate, rounded up. */
+/** The fee that a signed transaction should pay: virtual size times rate, rounded up. */
 function feeAt(plan: TransactionPlan, feeRate: bigint): bigint {
   const product = BigInt(Math.ceil(plannedWeight(plan) / 4)) * feeRate;
   return product / 1000n + (product % 1000n === 0n ? 0n : 1n);
@@ -57,7 +57,7 @@ test('transactions built for a quoted amount match the quote to the sat', () => 
       for (const plan of [...(commit === null ? [] : [commit]), ...reveals, ...burns])
         expectPaid(plan, terms);
       expect(commit === null ? undefined : plannedWeight(commit)).toBe(layout.commit?.weight);
-      // a size fee on tiny base fees can make an anchor worth keeping
+      // a size fee on tiny base fees can turn an anchor into an output that is kept
       const isQuoted = (index: number): boolean =>
         layout.reveals[index]?.own.kind === 'service' || quote.sizeFee === 0n;
       const weights = (plans: readonly TransactionPlan[]) =>
@@ -81,7 +81,7 @@ test('discounts lower the fees that they name, and nothing else', () => {
       const { discounts } = given;
       const after: Record<DiscountedFee, bigint> = { ...given };
       for (const { discount, parameter, type } of discounts) {
-        // a sat that a percentage divides counts for the customer
+        // the customer gets a sat that a percentage would split
         const exact = BigInt(Math.round(discount * 100));
         const fee = given[parameter];
         const left = type === 'fixed' ? fee - exact / 100n : (fee * (10_000n - exact)) / 10_000n;
@@ -89,7 +89,7 @@ test('discounts lower the fees that they name, and nothing else', () => {
         expect(quote[parameter]).toBe(after[parameter]);
         expect(quote[parameter] >= 0n && quote[parameter] <= fee).toBe(true);
       }
-      // fees of miners, postage and shares of others are those of a service with these prices
+      // miners' fees, postage and other parties' shares equal those of a service with these prices
       const plain = quoteOrder(terms, { ...given, ...after, discounts: [] });
       expect(quote).toEqual({ ...plain, discounts });
     }),
@@ -131,11 +131,11 @@ test('a reveal of many files and its burn fit together into what nodes take', ()
   const { reveals } = quote.layout;
   expect(reveals.length).toBeGreaterThan(5);
   for (const { weight, burn } of reveals) expect(weight + burn!.weight).toBeLessThanOrEqual(390_000);
-  // as many files as fit
+  // each reveal except the last has as many files as fit
   for (const { weight, burn } of reveals.slice(0, -1)) expect(weight + burn!.weight).toBeGreaterThan(389_000);
 });
 
-/** The output of a plan to which a sat of its inputs moves, and its position there. */
+/** The output of a plan to which a sat of its inputs moves, and the sat's offset in the output. */
 function placeOf({ outputs }: TransactionPlan, sat: bigint): { vout: number; offset: bigint } {
   let start = 0n;
   for (const [vout, { value }] of outputs.entries()) {
@@ -145,7 +145,7 @@ function placeOf({ outputs }: TransactionPlan, sat: bigint): { vout: number; off
   throw new Error('a fee');
 }
 
-/** Places of a reveal's inscriptions by ord's rules, and of all sats of its parents. */
+/** Where a reveal's inscriptions and all sats of its parents go by ord's rules. */
 function placesIn(terms: OrderTerms, plan: TransactionPlan, first: number, count: number) {
   const leafAt = plan.inputs.findIndex(({ path }) => path === 'leaf');
   const before = valueOf(plan.inputs.slice(0, leafAt));
@@ -183,7 +183,7 @@ test('each inscription is on the first sat of its postage, and each parent retur
           expect(plan.outputs[vout]).toMatchObject({ kind: 'parent', value });
         }
       }
-      // it is returned with the last reveal
+      // the last reveal returns the parents
       const last = ofKind(reveals.at(-1)!, 'parent').map(({ script }) => script);
       expect(last).toEqual(terms.parents.map(({ returnScript }) => returnScript));
     }),
@@ -203,7 +203,7 @@ test('a payment in parts, or above the amount, changes only our output', () => {
   if ('kind' in plan) throw new Error(plan.reason);
   expect(plan.inputs.map(({ path }) => path)).toEqual(['leaf', 'key']);
   expect(plan.outputs.map(({ kind }) => kind)).toEqual(['postage', 'service']);
-  // 57.5 virtual bytes at 2 sat/vB, to the rounding
+  // 57.5 virtual bytes at 2 sat/vB, give or take the rounding
   expect(2000n - plan.outputs[1]!.value).toBeGreaterThanOrEqual(114n);
   expect(2000n - plan.outputs[1]!.value).toBeLessThanOrEqual(116n);
 

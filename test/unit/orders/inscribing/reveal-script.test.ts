@@ -64,7 +64,7 @@ function expectRead(envelope: ReadEnvelope, fieldsGiven: EnvelopeFields, place: 
   // ord shows the rune that was etched, whatever an envelope claims
   const { rune: _, ...given } = fieldsGiven;
   const { fields: found } = envelope;
-  // nothing is pushed for metadata without bytes
+  // metadata without bytes is not pushed
   const metadata = given.metadata?.length === 0 ? null : given.metadata;
   const parents = Buffer.concat(given.parents.map((parent) => inscriptionIdBytes(parent)));
   expect({

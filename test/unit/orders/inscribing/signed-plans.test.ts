@@ -32,7 +32,7 @@ interface Signed {
   readonly fee: bigint;
 }
 
-/** Signs a plan by BIP 341 with one key for all inputs, whatever their scripts contain. */
+/** Signs a plan by BIP 341. All inputs get signatures of the same key, whatever their scripts contain. */
 function signed({ version, lockTime, inputs, outputs }: TransactionPlan): Signed {
   const made = new btc.Transaction({
     version,
@@ -125,7 +125,7 @@ test('the wallet signs every transaction of an order', () => {
   expect(signedPlans).toBeGreaterThan(0);
 });
 
-/** Plans with the same inputs that lose something, or do not name all that they do. */
+/** Variants of a plan with the same inputs. Each loses something, or does not name everything that it does. */
 function hostileTo(plan: TransactionPlan): TransactionPlan[] {
   const { inscriptions, runes, ...bare } = plan;
   const isHeld = runes !== undefined && runes.held.length > 0;

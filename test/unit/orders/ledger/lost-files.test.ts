@@ -86,7 +86,7 @@ test('each file keeps its own reveal if one was given up alone', () => {
   expect(placed(reveals.slice(1))).toEqual([null, '15', '16', null]);
   expect(placed([reveals[0]!, reveals[2]!])).toEqual(['14', null, '16', null]);
   expect(placed(reveals.slice(0, 2))).toEqual(['14', '15', null, null]);
-  // several files in a reveal
+  // each reveal has several files
   const many = [
     { ...reveals[0]!, files: 2 },
     { ...reveals[1]!, files: 2 },
@@ -110,7 +110,7 @@ test('a partner gets no share for refunded files', () => {
   expect(sharesOf(order, 0)).toEqual([{ ...share, additional: 1500n }]);
   expect(sharesOf(order, 1)).toEqual([{ ...share, additional: 1000n }]);
   expect(sharesOf({ ...order, request: { ...order.request, referral: null } }, 1)).toEqual([]);
-  // an etching without files is charged once, and mints one by one
+  // the additional fee of an etching without files is charged once, that of mints for each mint
   const etching = { ...order, terms: { files: [], etching: {} } } as unknown as Order;
   expect(sharesOf(etching, 0)).toEqual([{ ...share, additional: 1500n }]);
   const mints = { ...order, terms: { files: [], mint: { count: 1000 } } } as unknown as Order;

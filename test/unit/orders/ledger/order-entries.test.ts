@@ -17,7 +17,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 
 const names = ['payment', 'late', 'stray', 'reveal', 'refund', 'lateRefund', 'return', 'bump'] as const;
 type Name = (typeof names)[number];
-/** The transactions that a transaction spends: no block has it before them. */
+/** Names of the transactions that each transaction spends. No block contains a transaction before these. */
 const parentsOf: Readonly<Record<Name, readonly Name[]>> = {
   payment: [],
   late: [],
@@ -53,7 +53,7 @@ const plans: Readonly<Record<'reveal' | 'refund' | 'lateRefund' | 'return' | 'bu
     inputs: [{ outpoint: at('late', 0), value: late }],
     outputs: [output('refund', late - closingFee)],
   },
-  // a stray inscription is returned, and revenue pays for it
+  // the return of an inscription that was sent by mistake; revenue pays for it
   return: {
     inputs: [
       { outpoint: at('stray', 0), value: stray },
@@ -88,7 +88,7 @@ const transactions = [
 /** Blocks of a chain, each with its transactions. */
 type Chain = readonly (readonly Name[])[];
 
-/** The facts of the order, as far as payments and index have read. */
+/** Entries that follow from the facts of the order, as far as the payments and the index have read the chain. */
 function entriesAt(payments: Chain, index: Chain, finalConfirmations: number, share: number): LedgerEntry[] {
   const paid = new Set(payments.flat());
   const order = {
@@ -183,7 +183,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 40 },
 );
 
-/** A block of possible transactions, each after the ones that it spends. */
+/** Makes a block of transactions that may be mined. Each comes after the transactions that it spends. */
 function blockOf(chain: Chain, has: readonly Name[]): Name[] {
   const mined = new Set(chain.flat());
   const block: Name[] = [];
@@ -224,7 +224,7 @@ test('an order gets the same ledger, whatever order payments and index see block
           else if (step.kind === 'index') index = chain;
           else look();
         }
-        // both reach the tip, and the delivery gets deep: the facts agree
+        // payments and index reach the tip, and the delivery is deep enough, so the facts agree
         chain = [...chain, ...Array.from({ length: confirmations }, () => [])];
         payments = chain;
         index = chain;

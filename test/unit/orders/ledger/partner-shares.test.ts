@@ -16,7 +16,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 const txid = fc.constantFrom('aa', 'bb', 'cc', 'dd');
 const nonZero = (entries: readonly LedgerEntry[]) =>
   [...balancesOf(entries)].filter(([, balance]) => balance !== 0n).toSorted(([a], [b]) => a.localeCompare(b));
-/** An entry in sats to the referral. */
+/** A ledger entry in sats that goes to the referral. */
 const toFriend = (entry: Pick<LedgerEntry, 'from' | 'amount'>): LedgerEntry => ({
   ...entry,
   fromOwner: null,
@@ -50,7 +50,7 @@ const friend = (share: Pick<PartnerShare, 'additional' | 'commission'>): Partner
 });
 
 describe('the share of a referral', () => {
-  /** Sats that an order received which was delivered with these settlements. */
+  /** The receipts of a delivered order that has these settlements, in sats. */
   const receiptsOf = (delivered: readonly Settlement[]): Receipt[] => [
     {
       to: 'owed',

@@ -70,7 +70,7 @@ describe('a refund', () => {
             left = left.filter(({ vout }) => !vouts.includes(vout));
             for (const { value } of plan.inputs) if (value < most) most = value;
           }
-          // a few of the smallest may be less than dust together
+          // the smallest payments together may be less than dust
           expect(left.reduce((sum, { value }) => sum + value, 0n)).toBeLessThan(500n + 58n * 10n);
         },
       ),

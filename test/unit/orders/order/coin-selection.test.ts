@@ -32,7 +32,7 @@ import {
 } from '#test/unit/orders/inscribing/made-orders.ts';
 
 const { request, quote: someQuote } = wantedOrder(['text']);
-/** The costs of an order in its stored form. */
+/** The costs of an order as it is stored. */
 function costsFor(terms: OrderTerms, quote: OrderQuote): CoinCosts {
   const stored = {
     ...someQuote,
@@ -58,7 +58,7 @@ const coinsOf = (values: readonly bigint[]): Coin[] => values.map((value, vout) 
 const many = (count: number, value: bigint, from = 100): Coin[] =>
   Array.from({ length: count }, (_, place) => coin(value, from + place, 1));
 
-/** A text at a fee rate in sat/vB, with the default prices. */
+/** An order of a text at a fee rate in sat/vB, with the default prices. */
 function textOrder(
   feeRate: number,
   more: Partial<OrderTerms> = {},
@@ -69,7 +69,7 @@ function textOrder(
   return { quote, terms, costs: costsFor(terms, quote) };
 }
 
-/** Parts of an amount, dust, and more than enough. */
+/** Values of payments: parts of an amount, dust, and more than enough. */
 const values = (amount: bigint): fc.Arbitrary<bigint[]> =>
   fc.array(
     fc.oneof(
@@ -105,7 +105,7 @@ describe('the coins that pay for an order', () => {
           planned++;
           const spending = commit ?? reveals[0]!;
           if (payments.length > 1) expect(plannedWeight(spending)).toBeLessThanOrEqual(standardWeightMax);
-          // no coin is spent for less than it costs
+          // no coin is spent if its input costs more than its value
           for (const value of payments) expect(value).toBeGreaterThan(costs.input);
         },
       ),
@@ -181,7 +181,7 @@ describe('the coins that pay for an order', () => {
   });
 
   test('belong to the customer, whatever a stranger sends', () => {
-    // each of these stopped a paid order
+    // each of these combinations once stopped a paid order
     for (const [feeRate, dust, terms] of [
       [10, 12, {}],
       [25, 4, { uncurse: true }],
@@ -204,7 +204,7 @@ describe('the coins that pay for an order', () => {
   });
 
   test('are more than the amount if inputs cost more than the service earns', () => {
-    // the order that ended 940 sats short
+    // like the order that ended 940 sats short
     const { quote, terms, costs } = textOrder(100, {
       files: [{ ...oneFile.files[0]!, body: new Uint8Array(2000) }],
     });
@@ -237,7 +237,7 @@ describe('the coins that pay for an order', () => {
     const dearer = { ...costs, extraCost };
     expect(selectCoins(coins, dearer)).toBeNull();
     expect(selectCoins([coin(quote.amount + 900n, 0)], dearer)).not.toBeNull();
-    // one that was placed for its sats and costs more than it holds
+    // a coin that was chosen for its sats, although its input costs more than its value
     const placed = [coin(546n, 1), ...coins];
     expect(extraCostOf(placed, 900n, { ...costs, input: 5800n })).toBe(extraCost);
   });
@@ -321,7 +321,7 @@ describe('coins whose sats are looked up', () => {
       fc.property(coins, coins, fc.nat(2_000), (there, paid, input) => {
         const costs = { ...textOrder(1).costs, input: BigInt(input), wantsSats: true };
         const all = [...there, ...paid].map(([value, seen], vout) => coin(BigInt(value), vout, seen));
-        // a payment is after them
+        // the payment comes after the coins that are already there
         const old = all.slice(0, there.length);
         const both = [
           ...old,

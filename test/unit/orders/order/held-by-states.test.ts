@@ -34,7 +34,7 @@ const money: OwedMoney = {
   at: 'address',
 };
 
-/** Release time of the sat of an order that is in a state since the end of its time. */
+/** How long the sat of an order stays reserved. The order is in this state since its time ended. */
 function releasedAfter(state: OrderState): number | null {
   const order = { state, expiresAt, paidAt: null, failedAt: state === 'error' ? expiresAt : null };
   const times = [0, 120 * second, day];
@@ -92,7 +92,7 @@ describe.each(orderStates)('an order in the state %s', (state) => {
       [null, 'kept'],
     ]);
     expect(row?.stock.startsWith(words.get(releasedAfter(state)) ?? '')).toBe(true);
-    // nothing is locked if no one has anything to do
+    // nothing stays reserved if no one has anything left to do
     const isOver = ['expired', 'cancelled', 'waiting-refund', 'refunded', 'error'].includes(state);
     if (isOver) expect(releasedAfter(state)).not.toBeNull();
   });
@@ -100,7 +100,7 @@ describe.each(orderStates)('an order in the state %s', (state) => {
   test('counts for its client as documented, and as long as a sat is locked without a delivery', () => {
     const counts = countedStates.some((one) => one === state);
     expect(row?.counts).toBe(counts ? 'yes' : 'no');
-    // the counted states are known
+    // the service must not forget an order whose state counts
     expect(counts && forgettingStates.some((one) => one === state)).toBe(false);
   });
 });

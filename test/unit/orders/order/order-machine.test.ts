@@ -14,7 +14,7 @@ const constants = (of: CoinCosts) => ({
   spare: fc.constant(of.spare),
   inputsMax: fc.constant(of.inputsMax),
 });
-/** Each further input costs 300 sats, of which the service pays 500 in all. */
+/** Costs where each further input costs 300 sats, and the service pays 500 sats of these in total. */
 const costs: CoinCosts = {
   amount: 10_000n,
   extraCost: 0n,

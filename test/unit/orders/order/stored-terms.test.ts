@@ -49,7 +49,7 @@ const terms: fc.Arbitrary<OrderTerms> = fc.record({
   inventory: fc.option(fc.array(fc.record({ value: sats, place: sats }), { minLength: 1, maxLength: 4 })),
 });
 
-/** Compares buffers and arrays of bytes alike. */
+/** Converts a value so that buffers and byte arrays compare as equal. */
 const plain = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (_, part: unknown) => {

@@ -101,7 +101,7 @@ describe('a return', () => {
     expect(
       returnOf({ ...rich, facts: { ...facts.facts, costs: { ...returnCosts, amount: 7000n } } })?.funds,
     ).toEqual([]);
-    // dust does not count, so an order does not need it
+    // dust does not count as money that the order needs
     const dust = [money(3, 200n)];
     const poor = { ...given, payments: dust.map(paid), owed: dust };
     expect(returnOf(poor)?.funds).toEqual([customer(dust, [], 5000n)]);
@@ -124,7 +124,7 @@ describe('a return', () => {
     const over = { ...facts, state: 'waiting-refund' as const, deposits: [left, wrong], candidates: [left] };
     const first = returnOf({ ...over, payments: coins.map(paid), owed: coins });
     expect(placesOf(first)).toEqual([0]);
-    // a parent is worth all of the money, while anyone may send the other outputs
+    // all of the money may pay for the parent's return; anyone may have sent the other outputs
     expect(first).toMatchObject({ funds: [customer(coins), operator(5000n)], isLast: false });
     const second = returnOf({ ...over, owed: coins, spent: new Set([outpointOf(left.payment)]) });
     expect(placesOf(second)).toEqual([1]);
@@ -225,7 +225,7 @@ describe('a return', () => {
     ]);
     const spent = new Set(first.holdings.map(({ payment }) => outpointOf(payment)));
     expect(placesOf(returnOf({ ...over, spent }))?.[0]).toBe(first.holdings.length);
-    // the rest must be in a block first: until then nothing else pays
+    // the rest of the money must be in a block first, and until then no other fund pays
     expect(returnOf({ ...over, spent, owed: [] })?.funds).toEqual([operator(5000n)]);
     expect(returnOf({ ...over, spent, owed: [], isMoneyComing: true })).toBeNull();
   });

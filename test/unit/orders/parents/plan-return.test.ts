@@ -71,7 +71,7 @@ describe('a return of deposits', () => {
           const least = (BigInt(Math.ceil(plannedWeight(plan) / 4)) * feeRate + 999n) / 1000n;
           expect(plan.feeMax).toBe(fee);
           expect(fee).toBeGreaterThanOrEqual(least);
-          // the rest that no output can hold: dust, and the cost of that output
+          // the overpaid sats are too few for an output: they are less than dust plus the cost of the output
           const rests = plan.outputs.slice(deposits.length);
           if (rests.length > 0) expect(fee).toBe(least);
           else expect(fee - least).toBeLessThan(330n + (44n * feeRate) / 1000n);

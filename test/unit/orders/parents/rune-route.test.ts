@@ -21,8 +21,8 @@ const held = fc.array(
 );
 
 /**
- * Destinations of runes of a transaction's inputs by ord's rules: edicts first, the rest to the pointer, else to output
- * 0.
+ * Where a transaction's runes go by ord's rules: edicts first, then the rest to the pointer, or to output 0 if there is
+ * no pointer.
  */
 function moved(
   parents: readonly (readonly RuneAmount[])[],

@@ -32,7 +32,7 @@ import { unsignedTransaction } from '#wallet/encode-transaction.ts';
 import { payment, recordsOf, storedOrder, tip } from './open-orders.ts';
 
 const { wallet } = testWallet();
-/** The scripts and txids that the service makes. */
+/** Makes scripts and txids like the service. */
 const signer: PlanningSigner = {
   scriptOf: (own) => wallet.addressOf(own).script,
   unsigned: unsignedTransaction,
@@ -40,7 +40,7 @@ const signer: PlanningSigner = {
 const rune: RuneAmount = { id: { block: asU128(840_000), tx: 1 }, amount: asU128(7) };
 const inscription: HeldInscription = { id: `${'ab'.repeat(32)}i0`, offset: 0n };
 
-/** A coin in its form on the chain. */
+/** A coin as it is on the chain. */
 interface MinedCoin {
   readonly paid: WatchedPayment;
   readonly height: Height;
@@ -48,11 +48,14 @@ interface MinedCoin {
   readonly ranges: readonly SatRange[];
 }
 
-/** Sats of an early block, and unknown ones. */
+/** First numbers of sats: one of an early block, and one of an unmined block. */
 const special = 1_000_000_000;
 const common = 1_900_000_000_000_000;
 
-/** Spends these coins as the service does, by its own plans and ord's rules; null: they are too few sats. */
+/**
+ * Spends these coins with the service's own plans, and follows the sats by ord's rules. Returns `null` if the coins are
+ * too few sats.
+ */
 function realOutcome(
   given: Order,
   terms: OrderTerms,
@@ -91,7 +94,7 @@ function realOutcome(
   }
 }
 
-/** The fewest coins that pay, the largest first, by ADR 65; null: not enough. */
+/** The fewest coins that pay, the largest first, by ADR 65. Returns `null` if they are not enough. */
 function naivelySpent(
   order: Order,
   coins: readonly MinedCoin[],
@@ -101,7 +104,7 @@ function naivelySpent(
   const costs = coinCosts(order);
   const fewest = (from: readonly MinedCoin[]): readonly MinedCoin[] | null => {
     const sorted = from
-      // a small coin may have the wanted sat
+      // with a rule for sats, a small coin may also be needed
       .filter(({ paid }) => wantsSats || paid.value > input)
       .toSorted(
         (a, b) => Number(b.paid.value - a.paid.value) || (outpointOf(a.paid) < outpointOf(b.paid) ? -1 : 1),
@@ -121,7 +124,7 @@ function naivelySpent(
       ? null
       : { payments: found.toSorted((a, b) => (chain(a) < chain(b) ? -1 : 1)).map(({ paid }) => paid) };
   }
-  // at most twenty, all of which are examined
+  // there are at most twenty coins, and all of them are examined
   if (fewest(coins) === null) return null;
   const ranges = new Map(coins.map((coin) => [outpointOf(coin.paid), coin.ranges]));
   const named = coins
@@ -180,11 +183,14 @@ interface CaseOf {
   readonly open: OpenOrder;
   readonly outcome: PaymentOutcome;
   readonly real: ReturnType<typeof realOutcome>;
-  /** Outpoints with the names of the simulation. */
+  /** Converts an outpoint into its name in the simulation. */
   readonly named: (outpoint: string) => string;
 }
 
-/** One random order with its coins, a payment, and the results of both sides; null: it takes no money. */
+/**
+ * Makes one random order with coins and a payment, and the results of both implementations. Returns `null` if the order
+ * accepts no money.
+ */
 function tryCase(terms: OrderTerms, quote: OrderQuote, pick: fc.GeneratorValue): CaseOf | null {
   const wantsSats = !terms.burn && pick(() => fc.boolean());
   const plain = storedOrder(terms, quote);
@@ -261,7 +267,7 @@ function tryCase(terms: OrderTerms, quote: OrderQuote, pick: fc.GeneratorValue):
   return { open, outcome, real, named };
 }
 
-/** Coins with the missing sats, in one or in two, or with other values. */
+/** Values of coins that are sent: the missing sats in one coin or in two, or other values. */
 function sentValues(
   { missing, missingInTwo, postage }: OpenOrder,
   { amount }: OrderQuote,

@@ -18,7 +18,7 @@ const { request, quote: someQuote } = wantedOrder(['text']);
 export const now = new Date('2026-05-01T12:00:00Z');
 export const tip = asHeight(700);
 
-/** An order of a quote, in its stored form. */
+/** An order made from a quote, as it is stored. */
 export function storedOrder(terms: OrderTerms, quote: OrderQuote, more: Partial<Order> = {}): Order {
   return {
     id: '00000000-0000-4000-8000-000000000000',
@@ -60,7 +60,7 @@ export function storedOrder(terms: OrderTerms, quote: OrderQuote, more: Partial<
   };
 }
 
-/** A payment to an order, seen before now. */
+/** A payment to an order. It was seen before now. */
 export const payment = (
   { script }: Pick<Order, 'script'>,
   txid: Txid,
@@ -79,7 +79,7 @@ export const payment = (
   change: 1,
 });
 
-/** Records of an order with these payments. Those in blocks hold nothing, unless `held` says otherwise. */
+/** Records of an order with these payments. Payments in blocks hold nothing, unless `held` says otherwise. */
 export function recordsOf(
   order: Order,
   payments: readonly WatchedPayment[],

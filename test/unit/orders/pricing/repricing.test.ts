@@ -26,7 +26,7 @@ describe('the price of an order', () => {
   test.each([
     ['just above a half', 1000n, 1000n, 1501n, 1501n],
     ['of fifteen times', 1000n, 1000n, 15_000n, 15_000n],
-    // a customer who chose to wait still waits, and one who paid more for a place pays no more than a place costs
+    // A customer who chose a low rate still waits. A customer who paid more than needed pays no more than the estimate.
     ['for a customer who asked for less', 4000n, 1000n, 15_000n, 3750n],
     ['for a customer who asked for more', 4000n, 10_000n, 15_000n, 15_000n],
     ['in whole units, rounded up', 3000n, 1000n, 10_000n, 3334n],
@@ -68,14 +68,14 @@ describe('the price of an order', () => {
       fc.property(fc.bigInt({ min: 100n, max: 10_000_000n }), (feeRate) => {
         const again = quoteAtRate(terms, quote, feeRate);
         if (again === null) {
-          // at most one sat more
+          // the rise is at most one sat
           expect(feeRate).toBeLessThanOrEqual(terms.feeRate + 10n);
           return;
         }
         expect(again.amount - again.chainFee).toBe(quote.amount - quote.chainFee);
         expect({ ...again, amount: 0, chainFee: 0 }).toEqual({ ...quote, amount: 0, chainFee: 0 });
         const rise = (Number(feeRate) / Number(terms.feeRate)) * quote.chainFee;
-        // each fee is rounded up
+        // the fee of each transaction is rounded up
         expect(Math.abs(again.chainFee - rise)).toBeLessThanOrEqual(
           (Number(feeRate) / Number(terms.feeRate)) * 10,
         );

@@ -15,7 +15,7 @@ type DataContent = dataUrls.DataContent;
 const readDataUrl = (url: RequestText): dataUrls.ReadDataUrl => atOnce(dataUrls.readDataUrl(url));
 const contentOf = (content: DataContent): Uint8Array => atOnce(dataUrls.contentOf(content));
 
-/** The content of a data URL, as text; the reason if it is refused. */
+/** Reads a data URL. Returns its content as text, or the reason for its refusal. */
 function read(url: string): { readonly text: string } | { readonly reason: string } {
   const found = readDataUrl(url);
   return found.kind === 'content'
@@ -23,7 +23,7 @@ function read(url: string): { readonly text: string } | { readonly reason: strin
     : { reason: found.reason };
 }
 
-/** Blanks and line breaks at places of a text: `places` are shares of its length. */
+/** Inserts blanks and line breaks into a text. Positions are shares of the text's length. */
 function broken(text: string, breaks: readonly (readonly [number, string])[]): string {
   let made = text;
   for (const [share, mark] of breaks) {
@@ -77,7 +77,7 @@ describe('a data URL', () => {
           .replace(/=+$/u, '');
         const padded = isPadded ? whole.padEnd(Math.ceil(whole.length / 4) * 4, '=') : whole;
         const data = isEscaped ? padded.replaceAll(/[+/=]/gu, encodeURIComponent) : padded;
-        // a break within an escape is not part of base64
+        // a break inside an escape is not allowed in base64
         const url = head + (isEscaped ? data : broken(data, breaks));
         const found = readDataUrl(url);
         expect(found.kind).toBe('content');
@@ -114,7 +114,7 @@ describe('a data URL', () => {
         if (found.kind === 'refused') return;
         const bytes = Buffer.from(contentOf(found));
         expect(found.bytes).toBe(bytes.length);
-        // browsers know only one alphabet
+        // browsers know only one alphabet of base64
         const known = url.includes(';base64,') ? url.replaceAll('-', '+').replaceAll('_', '/') : url;
         const seen = await fetch(known);
         expect(Buffer.from(await seen.arrayBuffer())).toEqual(bytes);
@@ -182,7 +182,7 @@ describe('a data URL', () => {
     ['data:;base64,AB%', 'is not base64: it has a percent sign'],
     ['data:;base64,AB%00', String.raw`is not base64: "\u0000"`],
     ['data:;base64,a+b-', 'is not clearly base64: it has characters of two alphabets'],
-    // plus signs that a form turned into blanks
+    // the blanks were plus signs, which an HTML form turned into blanks
     ['data:;base64,  /v7 ', 'is not clearly base64: its blanks may have been plus signs'],
     ['data:;base64,A B=', 'is not base64: 2 characters and 1 of padding'],
     ['data:,100%', 'has a percent sign without two hex digits after it'],
@@ -213,7 +213,7 @@ describe('a data URL', () => {
   });
 });
 
-/** JSON as our reader shows it: whole numbers that no double holds are texts. */
+/** Parses JSON like our reader: integers that no double holds exactly become texts. */
 function shown(json: string): unknown {
   return JSON.parse(json, (_name, value: unknown, { source = '' }: { source?: string } = {}) => {
     if (typeof value !== 'number' || Number.isSafeInteger(value) || !/^-?\d+$/u.test(source)) return value;
@@ -222,7 +222,7 @@ function shown(json: string): unknown {
   });
 }
 
-/** The CBOR of JSON; the reasons if it is refused. */
+/** Converts JSON to CBOR. Returns the reasons if the JSON is refused. */
 function cbor(json: string | Uint8Array): Buffer | readonly string[] {
   const made = metadataCbor(typeof json === 'string' ? Buffer.from(json) : json);
   return made.kind === 'cbor' ? Buffer.from(made.cbor) : made.reasons;
@@ -235,7 +235,7 @@ describe('metadata', () => {
         const json = JSON.stringify(value);
         const made = cbor(json);
         if (!Buffer.isBuffer(made)) {
-          // numbers of JSON.stringify are kept, except whole numbers beyond 64 bits
+          // numbers that JSON.stringify writes are accepted, except integers beyond 64 bits
           expect(made.every((reason) => /NUL|Unicode|number/u.test(reason))).toBe(true);
           expect(json).toMatch(/\\u0000|\\ud[89a-f]|\d{17}/u);
         } else expect(JSON.parse(cborToJson(made)!)).toEqual(shown(json));
@@ -315,7 +315,7 @@ test('clients are compressed for in turn, and nothing for one that has left', as
   };
   const ofMany = Array.from({ length: 10 }, () => compressed(content, 'text/plain', many).then(done('many')));
   const left = Promise.allSettled(ofMany);
-  // another client comes last, but is served next
+  // another client comes last, but is served after the current request
   await compressed(Buffer.from('satscribe '.repeat(50)), 'text/plain', asker).then(done('other'));
   expect(order.indexOf('other')).toBeLessThanOrEqual(1);
   controller.abort(new Error('left'));

@@ -18,7 +18,7 @@ const options: DescribeOptions = {
   timeoutMinutes: 60,
 };
 const describe = (body: object): DescribedOrder | Faulty => describeOrder(body, options);
-/** The part of a body that is stored and shown. */
+/** The part of a body that the service stores and shows. */
 function requestOf(body: object): object {
   const described = describe(body);
   if (described.kind === 'faulty') throw new Error(JSON.stringify(described.faults));

@@ -43,7 +43,7 @@ const costs = coinCosts({
 });
 const funds = (payments: readonly CoinPayment[]): PaidFunds => ({ payments, parents: [], costs });
 
-/** Answers the questions one after the other. */
+/** A tracer that answers its requests with these results, in order. */
 const answers = (...given: readonly (OutputSats | null | Error)[]): TraceSats => {
   let asked = 0;
   return async () => {
@@ -55,7 +55,7 @@ const answers = (...given: readonly (OutputSats | null | Error)[]): TraceSats =>
 
 const knownSats = (arrived: ArrivedSats): KnownSats => ({ arrived, satributes: regtestSatributes() });
 
-/** The state once nothing is being looked up. */
+/** The state after all lookups have ended. */
 async function settled(sats: ArrivedSats, payments: readonly CoinPayment[]) {
   for (;;) {
     const placed = placeSats(order, funds(payments), knownSats(sats));
@@ -70,10 +70,10 @@ describe('the sats that arrived for an order', () => {
     const payments = [paymentAt(0), paymentAt(1)];
     expect(placeSats(order, funds(payments), knownSats(sats))).toEqual({ kind: 'pending' });
     const placed = await settled(sats, payments);
-    // the common one is not needed
+    // the payment without special sats is not needed
     expect(placed).toMatchObject({ kind: 'placed', payments: [{ outpoint: payments[1]!.outpoint }] });
     expect(placed.kind === 'placed' && placed.payments).toHaveLength(1);
-    // a walk is made once
+    // the walk is not repeated
     expect(placeSats(order, funds(payments), knownSats(sats)).kind).toBe('placed');
   });
 
@@ -127,7 +127,7 @@ describe('the sats that arrived for an order', () => {
     const placed = await settled(sats, [mine, stray, other]);
     expect(placed).toMatchObject({ kind: 'placed', payments: [{ outpoint: mine.outpoint }] });
     expect(placeSats(order, funds([mine, stray, other]), knownSats(sats))).toEqual(placed);
-    // the known ones do not pay
+    // the payments whose sats are known are not enough
     const short = new ArrivedSats(answers(known(special), unknown), 0);
     expect((await settled(short, [{ ...mine, value: 600n }, stray])).kind).toBe('impossible');
   });

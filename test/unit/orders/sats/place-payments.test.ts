@@ -43,7 +43,7 @@ describe('payments in the order that puts allowed sats below the inscriptions', 
     const common = paid([firstOf(10), 600]);
     expect(placePayments([short, rest], block9, places)).toEqual([short, rest]);
     expect(placePayments([short, common], block9, places)).toBeNull();
-    // 1,092 sats begin two inscriptions
+    // 1,092 sats are exactly two postages, without a sat for the next one
     expect(placePayments([paid([firstOf(9), 1092])], block9, places)).toBeNull();
     expect(placePayments([paid([firstOf(9), 1093])], block9, places)).not.toBeNull();
   });
@@ -54,7 +54,7 @@ describe('payments in the order that puts allowed sats below the inscriptions', 
     const [one, two, three] = specials as [typeof fees, typeof fees, typeof fees];
     expect(placePayments([one, fees, two, three], uncommon, [0, 546, 1092])).toEqual([one, two, three, fees]);
     expect(placePayments([one, fees, two], uncommon, [0, 546, 1092])).toBeNull();
-    // only the last one may be longer
+    // only the last special payment may be larger than the postage
     const longer = paid([firstOf(4), 5000]);
     expect(placePayments([longer, fees, one, two], uncommon, [0, 546, 1092])).toEqual([
       one,

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { NodeWatch } from '#orders/sending/node-watch.ts';
 
-/** A node with these uptimes, in seconds, one for each look. */
+/** A node that reports these uptimes in seconds, one for each check. */
 function nodeThatIsUp(...uptimes: readonly number[]): NodeRpc {
   const left = [...uptimes];
   const answers: Record<string, () => unknown> = {

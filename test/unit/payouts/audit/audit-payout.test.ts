@@ -66,15 +66,15 @@ test('a payout has no difference before it is made, once it is made, and once a 
   const coming = { ...paid, transactions: [made(txid, null)], entries: [] };
   expect(found({ ...coming, listed: [{ ...listed[0]!, isInBlock: false }] }, new Map())).toEqual([]);
   expect(found(paid)).toEqual([]);
-  // its change is spent by a transaction of ours
+  // a transaction of ours spends the payout's change
   expect(found({ ...paid, spent: [`${txid}:0`] }, new Map())).toEqual([]);
-  // right after an upgrade, before all coins are listed
+  // right after an upgrade, not all coins are listed yet
   expect(found({ ...paid, listed: null })).toEqual([]);
 });
 
 test('the node is asked about change, and about all outputs of transactions that a block may have', () => {
   expect(questionsOfPayout(paid)).toEqual([`${txid}:0`]);
-  // they share an input: a block has at most one of them
+  // the two transactions share an input, so a block has at most one of them
   expect(questionsOfPayout({ ...paid, transactions: [made(txid, 100), made(other, null)] })).toEqual([
     `${txid}:0`,
   ]);
@@ -88,7 +88,7 @@ test('the node is asked about change, and about all outputs of transactions that
 
 test('transactions that the ledger does not count, or counts without a block, differ', () => {
   expect(found({ ...paid, entries: [] })).toEqual([['not-counted', txid, 0, 10_000]]);
-  // the node knows a block before the payments do
+  // the node may know a block before the payments do
   expect(found({ ...paid, transactions: [made(txid, null)], entries: [] })).toEqual([
     ['not-counted', txid, 0, 10_000],
   ]);
@@ -96,7 +96,7 @@ test('transactions that the ledger does not count, or counts without a block, di
     ['not-mined', txid, 1_200, 0],
     ['not-there', `${txid}:0`, 8_800, 0],
   ]);
-  // a correction takes it back
+  // a correction takes the entries back
   const back = paid.entries.map((entry) => ({
     ...entry,
     from: entry.to,

@@ -30,7 +30,7 @@ describe('the payable part of a partner', () => {
     expect(standing({})).toEqual([1000, 1000, 0, 0, 0, 0]);
     expect(standing({ deep: 400n })).toEqual([1000, 400, 600, 0, 0, 0]);
     expect(standing({ paid: 300n, open: 200n })).toEqual([500, 500, 0, 0, 0, 0]);
-    // paid sats count against the deep part first
+    // sats that were paid are subtracted from the deep part first
     expect(standing({ deep: 400n, paid: 300n })).toEqual([700, 0, 600, 100, 0, 0]);
   });
 
@@ -40,7 +40,7 @@ describe('the payable part of a partner', () => {
     expect(standing({ address: null, script: null })).toEqual([1000, 0, 0, 0, 1000, 0]);
     const refused = new Set([Buffer.from(scriptOf(1)).toString('hex')]);
     expect(standing({}, refused)).toEqual([1000, 0, 0, 0, 1000, 0]);
-    // a reorganisation took back a delivery that was paid for
+    // a reorganisation took back a delivery whose share was already paid
     expect(standing({ earned: 100n, deep: 100n, paid: 400n })).toEqual([0, 0, 0, 0, 0, 300]);
   });
 
@@ -48,7 +48,7 @@ describe('the payable part of a partner', () => {
     const halves = [balance({ owner: 'a', deep: 200n }), balance({ owner: 'b', deep: 200n })];
     expect(partnerStandings(halves).map(({ payable }) => payable)).toEqual([200n, 200n]);
     expect(payoutsOf(partnerStandings(halves))).toHaveLength(1);
-    // payouts of codes and of creators are two transactions
+    // codes and creators are paid by two different transactions
     const [code, creator] = [balance({ deep: 200n }), balance({ account: 'creator', deep: 200n })];
     expect(partnerStandings([code, creator]).map(({ dust }) => dust)).toEqual([200n, 200n]);
   });
@@ -104,7 +104,7 @@ test('payouts of any standing pay each partner its payable sats once, never dust
         for (const { script, sats } of recipients)
           expect(Number(sats)).toBeGreaterThanOrEqual(dustOf(script));
       }
-      // once they are open, nothing more can be paid
+      // once these payouts are open, nothing more can be paid
       const paying = new Map(shares.map(({ owner, sats }) => [owner, sats]));
       const later = partnerStandings(
         standings.map((each) => ({ ...each, open: each.open + (paying.get(each.owner) ?? 0n) })),

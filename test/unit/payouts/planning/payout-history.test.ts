@@ -13,7 +13,7 @@ const scriptOf = (place: number): Uint8Array =>
 const rest = { script: scriptOf(999), own: { key: { branch: 1, index: 7 } as const, leafScript: null } };
 const rules = { mempoolMinFeeRate: 100n, incrementalFeeRate: 100n };
 
-/** A ledger and coins, in the state that deliveries, bumps, payouts and revenue leave. */
+/** A ledger and coins, as deliveries, bumps, payouts and revenue leave them. */
 class Purse {
   coins: PayoutCoin[] = [];
   service = 0n;
@@ -42,7 +42,7 @@ class Purse {
     this.earned.set(code, (this.earned.get(code) ?? 0n) + share);
   }
 
-  /** Pays for stuck orders, from the service's sats. */
+  /** Pays for stuck orders with the service's sats. */
   bump(most: bigint): void {
     const [coin, ...others] = this.coins;
     const fee = smallest(most, this.held - this.owed, (coin?.value ?? 0n) - 330n);
@@ -74,7 +74,7 @@ class Purse {
     }
   }
 
-  /** Takes everything that can be taken, for a fee that has at most doubled. */
+  /** Takes all revenue that may be taken. The fee rate has at most doubled since it was computed. */
   take(feeRate: bigint, laterRate: bigint): boolean {
     const facts = {
       service: this.service,
@@ -96,7 +96,7 @@ class Purse {
     return true;
   }
 
-  /** Stores a plan like the process with the seed: not if the remaining coins would not cover the debt. */
+  /** Stores a plan like the process with the seed. Refuses it if the remaining coins would not cover the debt. */
   #spend(shares: readonly PayoutShare[], feeRate: bigint): boolean {
     const coins = this.coins.toSorted((a, b) => Number(b.value - a.value));
     const planned = planPayout(
@@ -138,7 +138,7 @@ test('coins cover the debt to partners after any history, each is paid once, and
         else if (each.kind === 'pay') purse.pay(each.rate);
         else expect(purse.take(each.rate, (each.rate * each.percent) / 100n)).toBe(true);
         expect(purse.held).toBeGreaterThanOrEqual(purse.owed);
-        // the ledger and the coins have one sum
+        // the ledger and the coins have the same sum
         expect(purse.held).toBe(purse.owed + purse.service + purse.operator);
         for (const [code, sats] of purse.paid) expect(sats).toBeLessThanOrEqual(purse.earned.get(code) ?? 0n);
       }

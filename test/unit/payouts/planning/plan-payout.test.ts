@@ -46,7 +46,7 @@ describe('the transaction of a payout', () => {
   test('pays recipients, and keeps the rest as its first output', () => {
     const planned = made(wanted(), [coin(1, 5000n), coin(2, 5000n)]);
     expect(planned.spent).toEqual([coin(1, 5000n)]);
-    // 142 virtual bytes at 2 sat/vB
+    // the payout has 142 virtual bytes, at 2 sat/vB
     expect(planned.fee).toBe(284n);
     expect(planned.plan.outputs).toEqual([
       { kind: 'change', value: 3716n, ...rest },
@@ -59,7 +59,7 @@ describe('the transaction of a payout', () => {
     expect(planPayout(wanted(), [], rest, rules)).toMatchObject({ kind: 'none', limit: 'coins' });
     const few = planPayout(wanted(), [coin(1, 1500n)], rest, rules);
     expect(few).toEqual({ kind: 'none', limit: 'coins', missing: 330n - (1500n - 1000n - 284n) });
-    // a coin that costs more than it brings is not counted
+    // a coin whose input costs more than its value is not counted
     expect(planPayout(wanted({ feeRate: 100_000n }), [coin(1, 5000n)], rest, rules)).toMatchObject({
       limit: 'coins',
     });
@@ -118,7 +118,7 @@ test('a payout and its replacement lose no sat except the fee, and pay the same 
         expect(signed.fee).toBe(planned.fee);
       }
       if (again.kind === 'none') return;
-      // BIP 125, rules 3, 4 and 6
+      // rules 3, 4 and 6 of BIP 125
       const size = virtualSize(plannedWeight(again.plan));
       expect(again.spent.slice(0, first.spent.length)).toEqual(first.spent);
       expect(again.fee).toBeGreaterThanOrEqual(first.fee + BigInt(Math.ceil(size / 10)));

@@ -14,7 +14,10 @@ const facts = (more: Partial<RevenueFacts> = {}): RevenueFacts => ({
   feeRate: 1000n,
   ...more,
 });
-/** Two inputs and two outputs, 212 virtual bytes at twice the rate; and change of 330 sats. */
+/**
+ * Sats that must stay: the fee of two inputs and two outputs (212 virtual bytes) at twice the rate, and a change of 330
+ * sats.
+ */
 const reserve = 212n * 2n + 330n;
 
 test('revenue is the smaller of the rests of coins and ledger, less a reserve', () => {
@@ -32,7 +35,7 @@ test('revenue is the smaller of the rests of coins and ledger, less a reserve', 
   const open = { service: 5000n, operator: 1000n };
   expect(revenueSum(facts({ open })).takeable).toBe(54_000n - reserve);
   expect(revenueSum(facts({ owed: 80_000n })).takeable).toBe(0n);
-  // a coin that costs more than it brings is not counted
+  // a coin whose input costs more than its value is not counted
   expect(revenueSum(facts({ coins: [100n] })).free).toBe(0n);
 });
 
@@ -64,7 +67,7 @@ test('revenue taken with any fee up to twice the present one leaves the debt cov
         const sum = revenueSum(given);
         expect(sum.takeable).toBeGreaterThanOrEqual(0n);
         if (sum.takeable === 0n) return;
-        // the reserve has the largest fee, and change
+        // the reserve covers the largest possible fee, and the change
         expect(sum.free - sum.takeable - (sum.reserve - 330n)).toBeGreaterThanOrEqual(owed + unsigned + 330n);
         expect(service + operator).toBeGreaterThanOrEqual(sum.takeable + sum.reserve);
         const shares = revenueShares(sum.takeable, given, to);

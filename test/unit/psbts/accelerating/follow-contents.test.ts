@@ -72,7 +72,7 @@ describe('inscriptions', () => {
     const pointed = follow(spent, transaction(1, ['a:0'], [400, 500], reveal(450)));
     expect(pointed(1, 0)?.inscriptions).toEqual([]);
     expect(pointed(1, 1)?.inscriptions).toEqual([50]);
-    // beyond the outputs it is ignored
+    // a pointer beyond the outputs is ignored
     expect(follow(spent, transaction(1, ['a:0'], [400, 500], reveal(900)))(1, 0)?.inscriptions).toEqual([0]);
   });
 });

@@ -11,7 +11,7 @@ const transaction = (index: number, rate: number, parents: readonly number[] = [
   fee: BigInt(rate * 100),
   parents: parents.map(idOf),
 });
-/** Sats, at 10 sats per virtual byte. */
+/** The missing fee at 10 sats per virtual byte, in sats. */
 const deficit = (...all: readonly MempoolTransaction[]): number =>
   Number(packageDeficit(all, 10_000n)) / 1000;
 
@@ -30,14 +30,14 @@ describe('the deficit that a child must pay for its ancestors', () => {
   });
 
   test('a surplus goes to the ancestor that no other one can pay for', () => {
-    // 3 can pay for both, 4 only for the first
+    // transaction 3 can pay for both parents, transaction 4 only for the first
     const all = [transaction(0, 1), transaction(1, 1), transaction(3, 19, [0, 1]), transaction(4, 19, [0])];
     expect(deficit(...all)).toBe(0);
     expect(deficit(...all.toReversed())).toBe(0);
   });
 });
 
-/** Up to eight transactions, each of which may spend any earlier ones. */
+/** Packages of up to eight transactions. Each may spend any earlier ones. */
 const packages = fc
   .array(
     fc.record({
@@ -56,7 +56,7 @@ const packages = fc
     }),
   );
 
-/** Thousandths of a sat that a miner gets beyond the rate. */
+/** How much the transactions pay a miner above the rate, in thousandths of a sat. */
 const beyond = (all: readonly MempoolTransaction[], rate: bigint): bigint =>
   all.reduce((sum, { fee, virtualBytes }) => sum + fee * 1000n - rate * BigInt(virtualBytes), 0n);
 

@@ -18,7 +18,7 @@ const transaction = (index: number, virtualBytes: number, descendants: number): 
 const last = transaction(2, 300, 1);
 const found: MempoolPackage = { last, transactions: [transaction(1, 200, 24), last] };
 
-/** A node that knows clusters, or one from before Bitcoin Core 31. */
+/** A node that knows clusters, or a node from before Bitcoin Core 31 if `cluster` is `null`. */
 const node = (cluster: object | null): NodeRpc => ({
   url: 'http://127.0.0.1',
   call: async <Result>() => {

@@ -54,7 +54,7 @@ const free = (coins: readonly PsbtInput[]): CoinSupply<PsbtInput> =>
 const shown = ({ outputs }: PsbtPlan): string[] => outputs.map(({ purpose, value }) => `${purpose} ${value}`);
 const isOrdinals = (script: Uint8Array): boolean => Buffer.compare(script, ordinals.script) === 0;
 
-/** Expects the rate, and that runes return. */
+/** Checks the fee rate of a plan, and that all runes return. */
 function expectSound(plan: PsbtPlan, feeRate: bigint, runes: InscriptionBurn['runes']): void {
   expect(plan.fee).toBeGreaterThanOrEqual(feeOf(plan.weight, feeRate));
   const { given, burned } = runeFlow(plan.outputs, runes);
@@ -133,7 +133,7 @@ describe('burns of BRC-20', () => {
   });
 });
 
-/** The plan of a burn with these coins; null: they do not pay. */
+/** Plans a burn with these coins. Returns `null` if they cannot pay for it. */
 async function planned(burn: InscriptionBurn, coins: readonly number[]): Promise<PsbtPlan | null> {
   const supply = free(coins.map((value) => input(burn.signers.payment, value)));
   const chosen = await supply.choose(inscriptionBurnFrame(burn));
@@ -190,7 +190,7 @@ describe('burns of one inscribed sat', () => {
       'ordinals 9899',
       `change ${30_000n - plan.fee}`,
     ]);
-    // a small coin is all padding
+    // a small coin becomes padding completely
     expect(shown(await of(burnOf(10_000, 100), 500, 30_000)).slice(0, 2)).toEqual(['ordinals 600', 'burn 1']);
     expect(await planned(burnOf(10_000, 100), [30_000])).toBeNull();
   });
@@ -200,11 +200,11 @@ describe('burns of one inscribed sat', () => {
     const plan = await of(burnOf(10_000, 100, { runes }), 20_000, 30_000);
     expect(shown(plan).slice(0, 4)).toEqual(['change 19770', 'ordinals 330', 'burn 1', 'burn 0']);
     expectSound(plan, 10_000n, runes);
-    // without metadata the runestone burns the sat
+    // without metadata, the runestone itself burns the sat
     const bare = await of(burnOf(10_000, 100, { runes, script: burnScriptWith('') }), 20_000, 30_000);
     expect(shown(bare).slice(0, 4)).toEqual(['change 19770', 'ordinals 330', 'burn 1', 'ordinals 9899']);
     expectSound(bare, 10_000n, runes);
-    // a burned output without another sat leaves runes no output
+    // the burned output has no other sat, so an output for the runes is added
     expect(shown(await of(burnOf(1, 0, { runes }), 20_000)).slice(0, 2)).toEqual(['burn 1', 'ordinals 330']);
   });
 
@@ -241,7 +241,7 @@ describe('burns of one inscribed sat', () => {
               expect(isOrdinals(plan.outputs[vout]!.script)).toBe(true);
           const data = plan.outputs.filter(({ purpose }) => purpose === 'burn');
           expect(data.length).toBe(metadata !== '' && formOf(burn).needsRunestone ? 2 : 1);
-          // the overpaid sats are fewer than an output of change and its own fee
+          // the overpaid sats are less than the dust limit of a change output and its fee
           const most = BigInt(dustOf(payment.script)) + feeOf(4 * 43, feeRate);
           expect(plan.fee - feeOf(plan.weight, feeRate)).toBeLessThanOrEqual(most);
         },

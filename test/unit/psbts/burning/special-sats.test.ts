@@ -13,7 +13,7 @@ const range = (offset: number, size: number): SpecialRange => ({
   end: 5_000 + offset + size,
   satributes: ['uncommon'],
 });
-/** Burns ten sats, returns 1,000, and pays 990. */
+/** A plan that burns ten sats, returns 1,000, and pays 990 as the fee. */
 const plan = psbtPlan({
   inputs: [{ txid: asTxid(Buffer.alloc(32, 1)), vout: 0, value: 2_000n, signer: ordinals, blockHash: null }],
   outputs: [
@@ -31,6 +31,6 @@ test('special sats are lost as fee or burned, beside the inscribed one', () => {
   expect(lost(range(9, 1))).toMatchObject({ burned: range(9, 1), paid: null });
   expect(lost(range(10, 1_000))).toEqual({ paid: null, burned: null, isInscribed: false });
   expect(lost(range(1_000, 20))).toMatchObject({ paid: range(1_000, 20), burned: null });
-  // of another input they have no effect
+  // special sats of another input have no effect
   expect(lostSpecials(plan, 1, 0, [range(0, 2_000)])).toMatchObject({ paid: null, burned: null });
 });

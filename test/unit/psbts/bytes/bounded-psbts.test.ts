@@ -14,7 +14,7 @@ const sized = (bytes: Uint8Array): Uint8Array => Buffer.concat([compactSize(byte
 const mapOf = (fields: readonly Field[]): Uint8Array =>
   Buffer.concat([...fields.flatMap(([key, value]) => [sized(key), sized(value)]), Buffer.of(0)]);
 
-/** A PSBT with one input of these fields, which spends an output of a script. */
+/** A PSBT with one input that has these fields and spends an output with this script. */
 function psbtOf(script: Uint8Array, fields: readonly Field[]): Uint8Array {
   const output = Buffer.concat([Buffer.from('e803000000000000', 'hex'), sized(script)]);
   const unsigned = Buffer.concat([
@@ -33,7 +33,7 @@ function psbtOf(script: Uint8Array, fields: readonly Field[]): Uint8Array {
   ]);
 }
 
-/** The reasons why a PSBT is refused, one sentence each. */
+/** The reasons for which a PSBT is refused, one sentence each. */
 function faultsOf(bytes: Uint8Array): readonly string[] {
   expect(bytes.length).toBeLessThanOrEqual(psbtBytesMax);
   try {
@@ -54,7 +54,7 @@ const number = (value: number, bytes: number): Uint8Array => {
 
 const tooManyFields = ['psbt has more than 5000 fields for input 0, which is the maximum'];
 
-// without these bounds one request kept the event loop busy for up to ten seconds
+// without these limits, one request kept the event loop busy for up to ten seconds
 describe('PSBTs that are made to keep a processor busy are refused', () => {
   test('with as many signatures of one input as fit', () => {
     const fields = Array.from(

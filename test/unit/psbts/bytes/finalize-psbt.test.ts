@@ -65,10 +65,10 @@ const payments: fc.Arbitrary<PsbtPayment> = coins.chain((spent) =>
     outputs: fc.array(
       fc.record({
         script: fc.constantFrom(...addressTypes).map((type) => typedAddress(9, type).script),
-        // together no more than their coins hold, with two outputs more than coins
+        // all outputs together have fewer sats than the coins, although there may be two more outputs than coins
         value: fc.bigInt(1n, 300n),
       }),
-      // a SINGLE signature needs an output at its place
+      // each input needs an output with the same index, for SINGLE signatures
       { minLength: spent.length, maxLength: spent.length + 2 },
     ),
     lockTime: fc.integer({ min: 0, max: 0xffff_ffff }),
@@ -90,7 +90,7 @@ describe('signed PSBTs', () => {
         expect(final.warnings.some((warning) => warning.includes('not checked'))).toBe(false);
         const isOpen = drawn.coins.some(({ sighash }) => sighash !== null && sighash > 1);
         expect(final.warnings.some((warning) => warning.includes('leave open'))).toBe(isOpen);
-        // finished ones are kept, and checked too
+        // inputs that are already finalized are kept, and checked too
         const again = finalize(psbt.toPSBT());
         expect(hexOf(again.bytes)).toBe(hexOf(final.bytes));
         expect(again.warnings).toEqual(final.warnings);
@@ -115,7 +115,7 @@ describe('signed PSBTs', () => {
         }
         whole.finalize();
         const final = finalize(...parts);
-        // signatures of Taproot are made with random numbers
+        // Taproot signatures contain random numbers, so only the txids are equal
         expect(displayHash(final.txid)).toBe(whole.id);
         expect(final.warnings.some((warning) => warning.includes('not checked'))).toBe(false);
         for (const [place] of parts.entries()) {
@@ -139,7 +139,7 @@ describe('signed PSBTs', () => {
       const [missing, ...others] = faultsOf(() => finalize(psbt.toPSBT()));
       expect([missing, others], type).toEqual([expect.stringContaining('Input 1 is not signed by '), []]);
       signInput(psbt, 1, drawn.coins[1]!);
-      // the signatures of a transaction that pays one sat more
+      // these signatures are for a transaction that pays one sat more
       const changed = unsignedPsbt({
         ...drawn,
         outputs: drawn.outputs.map((each) => ({ ...each, value: 1001n })),
@@ -182,7 +182,7 @@ describe('signed PSBTs', () => {
     expect(stripped.warnings).toEqual([
       expect.stringContaining('Signatures of inputs 0, 1 were not checked'),
     ]);
-    // together with the original PSBT, everything is known
+    // the original PSBT adds everything that was missing
     expect(finalize(psbt.toPSBT(), unsignedPsbt(drawn).toPSBT())).toMatchObject({ fee: 2000n, warnings: [] });
   });
 

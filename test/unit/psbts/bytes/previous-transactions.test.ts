@@ -9,14 +9,14 @@ import { customerAddress, type PaymentType, signerOf } from '#test/support/psbts
 
 const block = asBlockHashHex('0b'.repeat(32));
 
-/** A transaction of many outputs, in the form of a node, with its witness. */
+/** Makes a transaction with many outputs, as a node returns it, with its witness. */
 const made = (outputs: number, vout = 0): RegtestTransaction =>
   transaction(
     [{ txid: 'ab'.repeat(32), vout, value: 1_000_000_000, owner: 3 }],
     Array.from({ length: outputs }, () => ({ value: 1_000 })),
   );
 
-/** A node that has some transactions, and answers for all others like a pruned one. */
+/** A node that has some transactions. For all others it answers like a pruned node. */
 function nodeWith(...known: readonly RegtestTransaction[]): NodeRpc & { readonly asked: unknown[][] } {
   const asked: unknown[][] = [];
   return {
@@ -50,7 +50,7 @@ test('each input but taproot has the transaction that it spends, without its wit
   ];
   const { byInput, warnings } = await previousTransactions(node, inputs);
   expect([...byInput.keys()]).toEqual([1, 2, 3]);
-  // marker, flag, and a witness of one signature
+  // without the marker, the flag, and a witness of one signature
   const length = one.hex.length / 2 - 2 - 66;
   for (const bytes of byInput.values()) expect(bytes).toHaveLength(length);
   expect(warnings).toEqual([]);

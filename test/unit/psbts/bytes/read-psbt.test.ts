@@ -10,7 +10,7 @@ import { type PsbtCoin, signInput, unsignedPsbt } from '#test/builders/psbts/sig
 import { addressTypes, typedAddress } from '#test/builders/regtest/regtest-address.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
-/** The outcome of texts of PSBTs, and the work that it took. */
+/** Finalizes PSBTs. Returns the outcome, and how much work it took. */
 function outcome(...texts: readonly (string | Uint8Array)[]): {
   readonly final: FinalTransaction | null;
   readonly faults: readonly string[];
@@ -47,7 +47,7 @@ function signedPsbt(): Transaction {
 const whole = Buffer.from(signedPsbt().toPSBT());
 const hexText = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-/** A PSBT from its maps, each a list of [key, value] in hex. */
+/** Makes a PSBT from its maps. Each map is a list of [key, value] in hex. */
 function handMade(maps: readonly (readonly (readonly [string, string])[])[]): string {
   const sized = (hex: string): string => {
     const length = hex.length / 2;
@@ -59,7 +59,7 @@ function handMade(maps: readonly (readonly (readonly [string, string])[])[]): st
 }
 const littleEndian = (value: number): string => Buffer.from([value & 0xff, value >> 8, 0, 0]).toString('hex');
 
-/** A transaction of one input and one output, or of as many as its counts say. */
+/** A transaction with one input and one output, or with other counts of these. */
 const raw = (inputs = '01', outputs = '01'): string =>
   `02000000${inputs}${inputs === '00' ? '' : `${'11'.repeat(32)}0000000000fdffffff`}${outputs}${outputs === '00' ? '' : 'e80300000000000001'}${outputs === '00' ? '' : '51'}00000000`;
 
@@ -178,7 +178,7 @@ describe('any bytes', () => {
   test('take work that grows with their number, up to a bound of checked signatures', {
     tags: ['proof'],
   }, () => {
-    // the signature of another transaction at 600 inputs, of which 500 are checked
+    // 600 inputs with a signature for another transaction; 500 of these signatures are checked
     const other = unsignedPsbt({ ...drawn, coins: [coins[3]!] });
     signInput(other, 0, coins[3]!);
     const { partialSig, witnessUtxo } = other.getInput(0);

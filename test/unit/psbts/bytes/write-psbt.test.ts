@@ -17,7 +17,7 @@ import { signingLibraries } from '#test/support/psbts/sign-psbt.ts';
 const ordinals = customerAddress(41);
 const block = asBlockHashHex('00'.repeat(32));
 
-/** A transaction that pays a customer, and the plan that spends it. */
+/** Makes a transaction that pays a customer, and a plan that spends its output. */
 function spending(type: PaymentType) {
   const payment = customerAddress(40, type);
   const coin = { txid: 'ab'.repeat(32), vout: 1, value: 500_000, owner: 3 };
@@ -50,7 +50,7 @@ function spending(type: PaymentType) {
   return { payment, previous, plan };
 }
 
-/** Bytes of a transaction without its witnesses. */
+/** The bytes of a transaction without its witnesses. */
 function stripped(hex: string): Uint8Array {
   const bytes = Buffer.from(hex, 'hex');
   return Transaction.fromRaw(bytes, { allowUnknownOutputs: true, disableScriptCheck: true }).toBytes(
@@ -88,7 +88,7 @@ describe.each(paymentTypes)('a PSBT that pays from %s', (type) => {
       { by: payment, indices: [1, 2] },
     ]);
     const made = Transaction.fromRaw(Buffer.from(finalize(signed), 'hex'), { allowUnknownOutputs: true });
-    // signatures of ECDSA have at most 72 bytes
+    // ECDSA signatures have at most 72 bytes
     const perInput = type === 'p2pkh' ? 4 * 2 : 2;
     expect(made.weight).toBeLessThanOrEqual(plan.weight);
     expect(made.weight).toBeGreaterThanOrEqual(plan.weight - (type === 'p2tr' ? 0 : 2 * perInput));

@@ -11,7 +11,7 @@ import { payment, recordsOf, storedOrder, tip } from '#test/unit/orders/paying/o
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 
 test('if a stranger sends a thousand coins, twenty of them are looked up', async () => {
-  // dust costs more than it brings
+  // at this rate an input with dust costs more than its value
   const terms = { ...oneFile, feeRate: 10_000n };
   const quote = quoteOrder(terms, prices);
   if (quote.kind === 'refused') throw new Error(quote.reason);

@@ -64,10 +64,10 @@ describe('the outputs of a payment', () => {
     expect(laid(10_000n, 0n, 4_000n)).toEqual(['postage 546', 'ordinals 9454', 'charge 3954']);
     expect(laid(10_000n, 0n, 6_000n)).toEqual(['postage 546', 'ordinals 9454', 'charge 5454']);
     expect(laid(10_000n, 5_000n)).toEqual(['ordinals 5000', 'postage 546', 'ordinals 4454', 'charge 3954']);
-    // outputs that would be dust are filled up
+    // outputs below the dust limit are padded
     expect(laid(600n)).toEqual(['postage 546', 'ordinals 330', 'charge 3954']);
     expect(laid(10_000n, 100n)[0]).toBe('ordinals 330');
-    // nothing is left of the special output, so one coin is enough
+    // nothing of the special output is left over, so one coin is enough
     expect(laid(546n)).toEqual(['charge 4000']);
     expect(laid(5_200n, 5_000n)).toEqual(['ordinals 5000', 'charge 4000']);
   });
@@ -162,7 +162,7 @@ test('for random outputs: the special sat leads, the rest of its output returns,
     ),
     { numRuns: namedRuns(500, 10_000) },
   );
-  // the others lack coins
+  // in all other cases the coins are too few
   expect(built).toBeGreaterThan(runs / 4);
 });
 
@@ -174,7 +174,7 @@ interface SpentSpecial {
   readonly value: bigint;
 }
 
-/** Every sat of the special output that is not paid returns to the ordinals address. */
+/** Checks that every sat of the special output that does not pay returns to the ordinals address. */
 function expectSpecialSats(
   layout: PaymentLayout,
   { specialAt, parts, outputs, place, value }: SpentSpecial,

@@ -38,7 +38,7 @@ function input(signer: Signer, value: bigint): PsbtInput {
   return { txid: asTxid(txid), vout: 0, value, signer, blockHash: asBlockHashHex('00'.repeat(32)) };
 }
 
-/** An output that begins with `place` sats of any kind, and has vintage ones after them. */
+/** An output whose first `place` sats are of any kind. Vintage sats follow. */
 function specialOf(value: bigint, place: bigint): SpecialInput {
   const [size, before] = [value, place].map(Number) as [number, number];
   const ranges = [
@@ -58,7 +58,7 @@ const lentTo = ({ parents }: OpenOrder, runic: readonly boolean[]): LentInput[] 
     runes: runic[index] === true ? [runeOf(index)] : [],
   }));
 
-/** An order without payments; null: it cannot be made. */
+/** Makes an order without payments. Returns `null` if the order cannot be made. */
 function orderOf(terms: OrderTerms, given: OrderPrices, wantsSats: boolean): OpenOrder | null {
   const quote = quoteOrder(terms, given);
   if (quote.kind === 'refused') return null;
@@ -81,7 +81,7 @@ function trialOf(order: OpenOrder, coins: readonly bigint[], feeRate: bigint): T
 
 const beyond = /^chargeAmount is \d+ sats more than the order needs/u;
 
-/** Expects that one sat less does not pay for the order. */
+/** Checks that a payment with one sat less would not pay for the order. */
 function expectLeast(order: OpenOrder, { outputs }: PsbtPlan, parents: readonly LentInput[]): void {
   const coins = outputs.flatMap(({ script, value }, vout) =>
     Buffer.compare(script, order.script) === 0 ? [{ vout, value, ranges: null }] : [],
@@ -126,7 +126,7 @@ describe('a payment that is tried', () => {
         });
         if (tried.kind === 'refused') {
           ends.refused++;
-          // nothing was paid before
+          // the order has no earlier payments
           expect(tried.reason).not.toMatch(/payments that the order already has|raises its cost/u);
           return;
         }
@@ -135,7 +135,7 @@ describe('a payment that is tried', () => {
         const { planned, layout, warnings } = tried;
         const isTooMuch = charge !== null && charge >= layout.needed + 330n;
         expect(warnings.some((each) => beyond.test(each))).toBe(isTooMuch);
-        // the sats decide what is spent if they must be certain ones
+        // if the order wants certain sats, these decide what is spent
         const isLeast = !wants && charge === null && layout.charge !== value - place;
         if (isLeast) expectLeast(order, planned.plan, parents);
       }),

@@ -45,7 +45,7 @@ const coins = (...values: readonly number[]) =>
 
 test('one coin pays, with change', () => {
   const chosen = chooseCoins(coins(100_000, 50_000), frame('p2wpkh', 10_000n, 1000n), false);
-  // 10.5 around an input of 68 and outputs of 43 and 31 virtual bytes
+  // 10.5 virtual bytes for the frame, 68 for an input, and 43 and 31 for the outputs
   expect(chosen).toMatchObject({
     kind: 'chosen',
     fee: 153n,
@@ -56,13 +56,13 @@ test('one coin pays, with change', () => {
 
 test('a rest below dust costs another coin, or is given away if there is none', () => {
   const given = frame('p2wpkh', 10_000n, 1000n);
-  // 122 sats of fee without change
+  // without change, the fee is 122 sats
   const two = chooseCoins(coins(10_300, 10_000), given, true) as ChosenCoins<{ value: bigint }>;
   expect(two.coins).toHaveLength(2);
   expect(two.change).toBeGreaterThan(294n);
   const one = chooseCoins(coins(10_300), given, true);
   expect(one).toMatchObject({ kind: 'chosen', change: 0n, fee: 300n, overpaid: 178n });
-  // the next one would not make change either
+  // one more coin would not make change either
   expect(chooseCoins(coins(10_300, 100), given, true)).toMatchObject({
     kind: 'chosen',
     change: 0n,
@@ -91,7 +91,7 @@ test('nodes do not relay a transaction with more coins', () => {
   expect(chooseCoins(many, frame('p2tr', 1_900_000n, 100n), true)).toMatchObject({ kind: 'too-many' });
 });
 
-/** Values around the deciding bounds: costs of inputs, dust, and amounts. */
+/** Values around those that decide: costs of inputs, dust, and amounts. */
 const value = fc.oneof(
   fc.integer({ min: 1, max: 1_000 }),
   fc.integer({ min: 300, max: 20_000 }),
@@ -115,8 +115,8 @@ interface Scene {
 }
 
 /**
- * The fewest coins of any set that pays: with change, or with a rest that is not visible in the rate. Null: no set
- * does.
+ * The smallest number of coins that pay, over all sets. A set pays with change, or with a rest that does not visibly
+ * change the rate. Returns `null` if no set pays.
  */
 function fewest(all: readonly { readonly value: bigint }[], given: CoinFrame): number | null {
   let least: number | null = null;
@@ -154,7 +154,7 @@ test('for random coins and rates: no dust, the asked rate, and at most one coin 
         ...choice.coins.map((coin, place) => input(payer, coin.value, place)),
       ];
       const change = choice.change === 0n ? [] : [{ value: choice.change, script: payer.script }];
-      // the plan asserts that no output is dust, and that no sat appears or disappears
+      // `psbtPlan` checks that no output is dust, and that no sat appears or disappears
       const plan = psbtPlan({
         inputs,
         outputs: [...given.outputs, ...change].map((output) => ({ ...output, purpose: 'charge' as const })),
@@ -166,7 +166,7 @@ test('for random coins and rates: no dust, the asked rate, and at most one coin 
         expect(choice.coins.length).toBeLessThanOrEqual(least! + 1);
         return;
       }
-      // no set of one coin more makes change, and the rest is less than change with its cost
+      // no set with one more coin makes change, and the rest is less than change plus its cost
       const changed = feeOf(signedWeight(weighedParts(inputs, [...plan.outputs, payer])), given.feeRate);
       expect(choice.overpaid < BigInt(dustOf(payer.script)) + changed - asked).toBe(true);
       if (least !== null) expect(choice.coins.length).toBeLessThanOrEqual(least);

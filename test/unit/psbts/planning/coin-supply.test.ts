@@ -31,7 +31,7 @@ const verdicts: Readonly<Record<Kind, CoinVerdict>> = {
   unproven: { kind: 'unproven', reason: 'is not indexed yet' },
 };
 
-/** A supply, and the number of coins that each step looked at. */
+/** A supply of coins. `looks` has the number of coins that each step examined. */
 function supplyOf(coins: readonly TestCoin[]) {
   const looks: number[] = [];
   const supply = new CoinSupply(coins, async (looked: readonly TestCoin[]) => {
@@ -76,7 +76,7 @@ test('coins that might pay are unproven, not too few', async () => {
     { value: 600n, kind: 'free' },
   ]);
   expect(await supply.choose(frame(10_000n))).toEqual({ kind: 'unproven', reason: 'is not indexed yet' });
-  // and are not needed for a smaller amount
+  // a smaller amount does not need the unproven coins
   expect(await supply.choose(frame(330n, 100n))).toMatchObject({ kind: 'chosen' });
 });
 

@@ -42,7 +42,7 @@ describe('the signers of a request', () => {
     for (const paymentPublicKey of [compressed(30), compressed(30).slice(2), compressed(30).toUpperCase()]) {
       const { signers, faults } = read({ ...signerBody(given, ordinals), paymentPublicKey });
       expect(faults).toEqual([]);
-      // the parity of an x-only key follows from the address
+      // for an x-only key, the address decides the parity
       if (type !== 'p2tr') expect(hex(signers!.payment.publicKey)).toBe(compressed(30));
     }
   });

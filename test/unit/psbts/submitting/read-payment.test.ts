@@ -8,7 +8,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 
 const coin = { txid: 'ab'.repeat(32), vout: 0, value: 10_000_000, owner: 1 };
 const made = transaction([coin], [{ value: 90_000, to: 2 }]);
-/** A transaction in hex with other bytes in some places. */
+/** The transaction in hex with some bytes replaced. */
 const changed = (from: string, to: string): string => made.hex.replace(from, to);
 
 describe('a signed payment in hex', () => {
@@ -60,7 +60,7 @@ describe('a signed payment in hex', () => {
         "version": "hex is a transaction of version 5, which nodes do not relay.",
       }
     `);
-    // nothing is burned, and the least that is relayed
+    // an OP_RETURN without value, and the smallest outputs that nodes relay
     for (const hex of [
       paying(0, Uint8Array.of(0x6a, 1, 1)),
       paying(330),

@@ -40,7 +40,7 @@ const facts = fc.tuple(receipts, settlements);
 const nonZero = (entries: readonly LedgerEntry[]) =>
   [...balancesOf(entries)].filter(([, balance]) => balance !== 0n).toSorted(([a], [b]) => a.localeCompare(b));
 
-/** Sats and a rune, whose amounts go to 2^128 - 1. */
+/** Assets of an order: sats, and a rune whose amounts go up to 2^128 - 1. */
 const assets = [satsAsset, 7];
 const side = fc.oneof(
   fc.tuple(fc.constantFrom(...sharedAccounts), fc.constant(null)),
@@ -121,7 +121,7 @@ describe('the ledger', () => {
           const isAllowed = !overdrawnIn(wanted);
           if (added === 'waits') expect(isAllowed).toBe(false);
           else posted.push(...added);
-          // while it waits, nothing changes
+          // if the wanted entries would overdraw an account, nothing changes
           if (isAllowed) {
             expect(held(posted)).toEqual(held(wanted));
             expect(postingOf(wanted, posted)).toEqual([]);
@@ -138,7 +138,7 @@ describe('the ledger', () => {
             expect(moved('from')).toBe(moved('to') + inside);
           }
         }
-        // everything is taken back
+        // corrections take everything back
         expect(held([...posted, ...correctionsTo([], posted)])).toEqual([]);
       }),
       { numRuns: propertyRuns(300) },
@@ -148,19 +148,19 @@ describe('the ledger', () => {
   test('waits while money leaves an account that it never reached: the facts are from two moments', () => {
     const paid = inSats({ from: 'outside', to: 'owed', amount: 900n, txid: 'aa', vout: 0 });
     const delivered = inSats({ from: 'owed', to: 'service', amount: 900n, txid: 'bb', vout: null });
-    // a reorganisation that the payments have seen, and the index has not
+    // the payments have seen a reorganisation that the index has not seen yet
     expect(postingOf([delivered], [paid, delivered])).toBe('waits');
     expect(postingOf([], [paid, delivered])).toHaveLength(2);
-    // the index is a block ahead
+    // the index is one block ahead of the payments
     expect(postingOf([delivered], [])).toBe('waits');
     expect(postingOf([paid, delivered], [])).toEqual([paid, delivered]);
-    // money of the operator belongs to no order
+    // the operator's money belongs to no order, so it need not arrive first
     const bumped = inSats({ from: 'operator', to: 'fee', amount: 900n, txid: 'cc', vout: null });
     expect(postingOf([bumped], [])).toEqual([bumped]);
   });
 });
 
-/** An entry in sats between accounts without owners. */
+/** An entry in sats. Its accounts have no owners. */
 function inSats(entry: Pick<LedgerEntry, 'from' | 'to' | 'amount' | 'txid' | 'vout'>): LedgerEntry {
   return { ...entry, fromOwner: null, toOwner: null, asset: satsAsset };
 }

@@ -49,7 +49,7 @@ describe('bumps', () => {
     )
     .map((all) => {
       const mined = new Set<number>();
-      // blocks have at most one of a family
+      // blocks contain at most one transaction of a family
       return all.map((facts, place) => {
         const isMined = facts.isMined && !mined.has(facts.family);
         if (isMined) mined.add(facts.family);

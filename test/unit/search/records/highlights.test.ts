@@ -113,7 +113,7 @@ describe('highlights of words', () => {
   });
 
   test('never take a piece of a word for a word', () => {
-    // the piece ends 80 units after the match, in the middle of the long run
+    // the shown piece ends 80 units after the match, in the middle of a long word
     const text = `ord ${' '.repeat(70)}ordinalsordinals`;
     expect(words(text, 'words', 'ord')).toEqual(['ord']);
     const long = `ord ${'o'.repeat(65)} ${'o'.repeat(64)}`;

@@ -11,7 +11,7 @@ describe('a cache of a number of bytes', () => {
     fc.assert(
       fc.property(fc.array(step), (steps) => {
         const cache = new ByteCache<number>(100);
-        // the last used one is last
+        // entries in the order of their last use
         let kept: { key: string; bytes: number }[] = [];
         for (const { key, bytes } of steps) {
           const known = kept.find((entry) => entry.key === key);

@@ -7,7 +7,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 
 type Blocks = ReturnType<PostingsBuilder['finish']>;
 
-/** Offsets of the texts that have a gram, by a scan. */
+/** The grams of a text, found by a scan. */
 function gramsOf(text: string): Gram[] {
   const points = Array.from(text, (character) => character.codePointAt(0)!);
   return points.flatMap((last, at): Gram[] => [
@@ -17,7 +17,7 @@ function gramsOf(text: string): Gram[] {
   ]);
 }
 
-/** One for all segments, as in a thread that seals: nothing of an earlier segment is left. */
+/** One builder for all segments, as in a thread that seals. Nothing of an earlier segment may stay in it. */
 const builder = new PostingsBuilder();
 
 function build(texts: ReadonlyMap<number, string>): Blocks {
@@ -56,7 +56,7 @@ function expectExact(texts: ReadonlyMap<number, string>, others: readonly Gram[]
     }
   }
   const firstKeys = firstKeysOf(blocks);
-  // one comparison of tens of thousands
+  // compared at once, because there are tens of thousands
   const found = new Map(
     Array.from(expected.keys(), (gram) => [
       gram,

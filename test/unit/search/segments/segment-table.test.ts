@@ -4,11 +4,11 @@ import { planSeal, type Segment, sealedEnd, windowEnd } from '#search/segments/s
 
 interface Run {
   readonly segments: readonly Segment[];
-  /** How often a text was sealed, all in all. */
+  /** How many texts were sealed in total. A text counts each time it is sealed. */
   readonly sealedTexts: number;
 }
 
-/** Seals tails one after the other as the sealer does: cut at the ends of windows, and at `segmentTextBytesMax`. */
+/** Seals tails one after the other like the sealer. Segments end where windows end, and at `segmentTextBytesMax`. */
 function seal(tails: readonly number[], windowIds: number, bytesMax: number, bytesEach: number): Run {
   let segments: Segment[] = [];
   let next = 0;
@@ -66,7 +66,7 @@ describe('the plan of the sealer', () => {
         for (const segment of segments) {
           expect(segment.textBytes).toBeLessThanOrEqual(Math.max(1000, bytesEach));
         }
-        // two that follow each other in a window would not fit one
+        // two neighbouring segments of a window would not fit into one segment
         const total = sizes.reduce((sum, size) => sum + size, 0);
         const bound = (2 * total * bytesEach) / 1000 + Math.ceil(total / 1024) * 12 + 2;
         expect(segments.length).toBeLessThanOrEqual(bound);

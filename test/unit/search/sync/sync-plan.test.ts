@@ -28,7 +28,7 @@ const empty: Marker = {
 class History {
   readonly rows: OutboxRow[] = [];
   readonly blocks: AppliedBlock[] = [];
-  /** Labels of the inscriptions, and the tip, after each row. */
+  /** Labels of the inscriptions after each row, and the tip after each row. */
   readonly documents: string[][] = [[]];
   readonly tips: Marker['tip'][] = [null];
   undoEpoch = 0;
@@ -63,7 +63,7 @@ class History {
     return this.documents.at(-1)!;
   }
 
-  /** Result of the SQL, by its definitions. */
+  /** The position that the SQL would return, computed from its definitions. */
   position({ sequence: at }: Marker, appliedMax: number): ChainPosition {
     const undos = this.rows.filter(({ cancels, sequence }) => cancels !== null && sequence > at);
     const applied = this.blocks.filter(({ sequence }) => sequence > at);
@@ -81,12 +81,12 @@ class History {
   }
 }
 
-/** An index: labels by their keys, from any writer, and a marker. */
+/** An index. It has labels by key, written by any writer, and a marker. */
 class Index {
   readonly documents: string[] = [];
   marker = empty;
 
-  /** Works a step off; `written`: how many of its keys before it is cut off, null: all of it. */
+  /** Carries out a step. `written` is how many of its keys are written before it is cut off; `null` means all. */
   take(step: SyncStep, history: History, written: number | null): void {
     if (step.kind !== 'rewind' && step.kind !== 'advance') return;
     const { marker } = step;
@@ -142,7 +142,7 @@ test('every marker speaks of the very chain after its row, whatever came, went a
           else if (one.kind === 'undo') for (let depth = 0; depth < one.depth; depth++) history.undo();
           else step(one.written);
         }
-        // as many steps as there are rows, and one to find that there is nothing left
+        // at most one step for each row, and one that finds nothing left to do
         let left = history.rows.length + 1;
         while (step(null).kind !== 'nothing') expect(left--).toBeGreaterThan(0);
         expect(index.documents.slice(0, index.marker.nextKey)).toEqual(history.labels);

@@ -21,7 +21,7 @@ test('finds what is there, overlaps and halves of surrogate pairs included', () 
   );
 });
 
-/** A text that counts the reads of its units. */
+/** A text that counts how often its units are read. */
 class CountedText extends String {
   looks = 0;
 
@@ -37,6 +37,6 @@ test('looks at each unit a bounded number of times in texts that are nearly the 
   const occurrences = new Occurrences(needle as unknown as string);
   needle.looks = 0;
   expect(occurrences.first(`${'a'.repeat(length)}${needle.toString()}`)).toBe(length);
-  // three comparisons a unit at most; `indexOf` makes 250
+  // at most three comparisons for each unit; `indexOf` makes 250
   expect(needle.looks).toBeLessThan(3 * (length + needle.length));
 });

@@ -32,7 +32,8 @@ describe('the needles of a text', () => {
   });
 
   test('are cut from any number of blanks in linear time', () => {
-    // a regular expression for the blanks at the end took 2 s for these, and sixteen times as long for the second
+    // For the first count, a regular expression for trailing blanks took 2 s. For the second, it took sixteen times as
+    // long.
     const blanks = (count: number): number => {
       const text = `a${' '.repeat(count)}a`;
       const startedAt = performance.now();

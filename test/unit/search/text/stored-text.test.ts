@@ -15,13 +15,13 @@ describe('the beginning of a stored text', () => {
     for (const decoded of [Buffer.alloc(0), Buffer.from('abc'), Buffer.alloc(500_000, 'xyz'), noise]) {
       for (const searchable of [0, 8]) {
         const body = encode(decoded);
-        // not toEqual: it takes a second for half a megabyte
+        // `equals`, because toEqual takes a second for half a megabyte
         expect(decoded.equals(await decodedStart(body, variant + searchable, 1 << 30))).toBe(true);
         const start = await decodedStart(body, variant + searchable, 1000);
         expect(decoded.subarray(0, 1000).equals(start)).toBe(true);
       }
     }
-    // only the beginning of the body is there
+    // only the start of the body is given
     const start = await decodedStart(encode(noise).subarray(0, 5000), variant, 1000);
     expect(noise.subarray(0, start.length)).toEqual(Buffer.from(start));
   });

@@ -17,7 +17,7 @@ const text = fc
 const pointsOf = (own: readonly string[]): Int32Array =>
   Int32Array.from(own, (point) => point.codePointAt(0)!);
 
-/** A word with one edit after the other, each of them to the right of the one before: nothing is edited twice. */
+/** Edits a word several times. Each edit is to the right of the one before, so no part is edited twice. */
 function edited(
   own: readonly string[],
   seeds: readonly { at: number; kind: number; letter: string }[],
@@ -40,7 +40,7 @@ const edits = fc.array(
   { maxLength: 2 },
 );
 
-/** The outcome of a check that is not interrupted. */
+/** Runs a check to its end without pauses. Returns the check's outcome. */
 function outcomeOf(parts: Generator<void, boolean>): boolean {
   for (let step = parts.next(); ; step = parts.next()) if (step.done === true) return step.value;
 }
@@ -105,7 +105,7 @@ describe('words of a text', () => {
       { length: 40 },
       (_, index) => `${'wort'.repeat(3)}${String(index).padStart(2, '0')}漢`,
     );
-    // words at every distance from the borders of parts
+    // words at every distance from the borders between parts
     const text = Buffer.from(Array.from({ length: 60_000 }, (_, index) => `${words[index % 39]!} `).join(''));
     const wanted = words.slice(0, 39);
     for (const checkOf of [exactWordCheck, fuzzyWordCheck]) {

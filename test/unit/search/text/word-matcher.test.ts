@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { wordMatcher } from '#search/text/word-matcher.ts';
 import { editsOf } from '#search/text/words.ts';
 
-/** The definition, without any table. */
+/** The distance by its definition, without a table. */
 function distance(a: readonly string[], b: readonly string[]): number {
   if (a.length === 0 || b.length === 0) return a.length + b.length;
   const [restA, restB] = [a.slice(0, -1), b.slice(0, -1)];

@@ -39,7 +39,7 @@ test('poor coins are joined into one of runes and one of sats, within the budget
     60,
     [330n, 60n * 546n - 330n - plan.fee],
   ]);
-  // 58 virtual bytes each, beside 97 of the rest
+  // 58 virtual bytes for each coin, and 97 for the rest of the transaction
   expect(planOf(requestOf(dust(60), { budget: 1_000n })).inputs.length).toBe(15);
   expect(planOf(requestOf(dust(joinedMax + 50))).inputs.length).toBe(joinedMax);
 });

@@ -28,7 +28,7 @@ const paidIn = ({ outputs }: WithdrawalPlan): string[] =>
 const sumOf = (parts: readonly { readonly value: bigint }[]): bigint =>
   parts.reduce((sum, { value }) => sum + value, 0n);
 
-/** Expects that each unit and each sat reaches its place, by the model. */
+/** Checks with the model that each unit and each sat reaches its destination. */
 function expectRight(plan: WithdrawalPlan, batch: WithdrawalBatch): void {
   const { outputs, burned } = modelOf(plan);
   expect(burned).toBe(0n);
@@ -45,7 +45,7 @@ function expectRight(plan: WithdrawalPlan, batch: WithdrawalBatch): void {
     expect([script, value]).toEqual([receiver, sats]);
     expect(given).toEqual(new Map(rune === null ? [] : [[formatRuneId(rune), units]]));
   }
-  // everything else is in the first output
+  // all other units are in the first output
   const elsewhere = plan.outputs.flatMap(({ kind }, vout) =>
     kind === 'change' && vout > 0 ? [outputs[vout]!.size] : [],
   );
@@ -53,12 +53,12 @@ function expectRight(plan: WithdrawalPlan, batch: WithdrawalBatch): void {
   expect(sumOf(plan.inputs)).toBe(sumOf(plan.outputs) + plan.fee);
   expect(plan.fee - plan.overpaid).toBe(feeFor(plan.weight, batch.feeRate, batch.replaced));
   const ofChange = feeFor(plan.weight + 4 * 43, batch.feeRate, batch.replaced) - (plan.fee - plan.overpaid);
-  // otherwise it would have a change
+  // with more overpaid sats, the plan would have a change output
   expect(plan.overpaid).toBeLessThan(330n + ofChange + 1n);
 }
 
 /**
- * Expects that no coin of an account without a withdrawal is spent, and that no withdrawal spends more coins than
+ * Checks that the plan spends no coin of an account without a withdrawal. No withdrawal may spend more coins than
  * allowed.
  */
 function expectFair(
@@ -93,7 +93,7 @@ describe('plans of withdrawals', () => {
       }),
       { numRuns: namedRuns(300, 10_000) },
     );
-    // random wallets reach the interesting cases
+    // the random wallets include enough interesting cases
     expect(Math.min(counts.plans, counts.runes, counts.shared)).toBeGreaterThan(5);
   });
 
@@ -135,7 +135,7 @@ describe('plans of withdrawals', () => {
         if (wait?.wait.code === 'coins' && wait.wait.asset === 'units')
           expect(wait.wait.missing).toBe(only.units - unitsOf(all, only.rune));
         if (plan === null) return;
-        // coins without an owner come after all own ones of the asset
+        // coins without an owner are spent only after all of the account's own coins of the asset
         const strange = plan.inputs.filter(
           (coin) => coin.owner === null && only.rune !== null && unitsOf([coin], only.rune) > 0n,
         );
@@ -220,7 +220,8 @@ describe('a plan of withdrawals', () => {
     const carried = (dataCarrierBytes: number) =>
       planned(withdrawals, coins, { limits: { ...limits, dataCarrierBytes } });
     const usual = carried(83);
-    // three bytes of the script, three of pointer and body, seven of the first edict, five of each other
+    // three bytes for the script's start, three for pointer and body, seven for the first edict, five for each further
+    // edict
     expect([paidIn(usual.plan!).length, usual.plan!.outputs.at(-1)!.script.length]).toEqual([14, 78]);
     expect(usual.waiting.map(({ wait }) => wait.code)).toEqual(Array.from({ length: 6 }, () => 'runestone'));
     expect(paidIn(carried(40).plan!)).toHaveLength(6);
@@ -240,7 +241,7 @@ describe('a plan of withdrawals', () => {
     ];
     const few = planned([wanted('w', 'a', 0, 5)], coins).plan!;
     expect(few.inputs.filter(({ owner }) => owner === 'a')).toHaveLength(5);
-    // it may take only its own coins, though one without an owner would suffice
+    // the withdrawal may spend only coins of its account, although a coin without an owner would suffice
     expect(planned([wanted('w', 'a', 0, 25)], coins).refused).toEqual([
       { id: 'w', refusal: { code: 'inputs', most: 20n, inputsMax: 20 } },
     ]);
@@ -273,7 +274,7 @@ describe('a plan of withdrawals', () => {
     ]);
     const poor = planned([wanted('w', 'a', 0, 100)], coins).waiting;
     expect(poor).toMatchObject([{ id: 'w', wait: { code: 'coins', asset: 'sats' } }]);
-    // another withdrawal pays for the frame of the transaction; it came later
+    // another, later withdrawal pays for the frame of the transaction
     const both = planned(
       [wanted('w', 'a', 0, 100), wanted('s', 'b', null, 5000, 4500)],
       [{ ...coins[0]!, value: 530 }, coins[1]!],

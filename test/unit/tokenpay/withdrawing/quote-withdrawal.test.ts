@@ -41,7 +41,7 @@ const requestOf = ({ rune, units, coins }: Asked, more: Partial<QuoteRequest> = 
   ...more,
 });
 
-/** An output of a shop's order, and the sats of its fee. */
+/** The usual coins of an account: an output of a shop order with runes, and the sats of the order's fee. */
 const usual: readonly CoinParts[] = [
   { owner: 'a', value: 546, runes: [[0, 100]] },
   { owner: 'a', value: 9454, isFee: true },
@@ -78,11 +78,11 @@ describe('the price of a withdrawal', () => {
           if (!isRune) expect(payer === 'withdrawal' ? sats + fee : sats).toBe(asked!.units);
           expect(fromOperator > 0n).toBe(payer === 'operator');
           expect(inputs).toBeLessThanOrEqual(batch.limits.inputsMax);
-          // only runes cause a debt, and more than the bound was refused
+          // only withdrawals of runes may cause a debt; a debt above the maximum was refused
           expect(debt).toBeLessThanOrEqual(balance < 0n ? fromBalance : isRune ? debtMax : 0n);
           if (payer === 'balance' && isRune) expect(balance - fromBalance).toBeGreaterThanOrEqual(-debtMax);
           const { plan } = planWithdrawals({ ...batch, coins, withdrawals: [{ ...asked!, sats }] });
-          // if coins are missing now, the price includes one that comes later
+          // if coins are missing now, the price includes a coin that comes later
           if (plan !== null) expect(plan.fee - plan.overpaid).toBe(fee);
         },
       ),
@@ -97,7 +97,7 @@ describe('the price of a withdrawal', () => {
       { owner: 'a', value: 294 },
       { owner: 'a', value: 955, runes: [[0, 1]] },
     ];
-    // the plan with the sats of the address costs more than the one with the least of them
+    // a plan that pays the sats which the address would get costs more than a plan that pays the minimum
     const quote = quoteWithdrawal(requestOf({ units: 1543, coins }, { balance: 1543n, feeRate: 3279n }));
     expect(quote).toEqual({ kind: 'refused', code: 'dust', sats: 329n, least: 330n });
   });
@@ -126,7 +126,7 @@ describe('the price of a withdrawal', () => {
       code: 'sats',
       missing: 1n,
     });
-    // an existing debt counts
+    // an existing debt is added to the new one
     expect(quoteWithdrawal(requestOf(asked, { balance: -100n, debtMax: 715n }))).toMatchObject({
       missing: 1n,
     });
@@ -169,7 +169,7 @@ describe('the price of a withdrawal', () => {
     const coins: CoinParts[] = [...dust, { value: 50_000, runes: [[0, 1000]] }];
     const price = quoteWithdrawal(requestOf({ rune: 0, units: 10, coins })) as WithdrawalPrice;
     expect(price.inputs).toBe(10);
-    // sats in dust pay only for the transaction that spends it: the debt is the whole price
+    // sats in dust only pay for the transaction that spends the dust, so the account must pay the full price
     const high = { feeRate: 10_000n, balance: 3300n };
     expect(quoteWithdrawal(requestOf({ rune: 0, units: 1, coins }, high))).toMatchObject({ code: 'sats' });
     expect(quoteWithdrawal(requestOf({ units: 3300, coins }, high))).toMatchObject({ code: 'dust' });
@@ -184,7 +184,7 @@ describe('the price of a withdrawal', () => {
     const dear = quoteWithdrawal(at(10_000n)) as WithdrawalPrice;
     expect(dear).toMatchObject({ payer: 'balance', fromOperator: 0n, fromBalance: dear.fee + 330n });
     expect(quoteWithdrawal({ ...at(10_000n), balance: 0n })).toMatchObject({ kind: 'refused', code: 'sats' });
-    // a coin that brings more than it costs may be spent by the service
+    // the service may spend a coin whose value is more than the cost of its input
     const rich = { ...at(10_000n), coins: coinsOf([{ owner: 'a', value: 90_000, runes: [[0, 10]] }]) };
     expect(quoteWithdrawal(rich)).toMatchObject({ payer: 'operator' });
   });

@@ -45,7 +45,7 @@ test('entries of a batch take the reserved units from each account, and give rec
         expect(of('outside', null, asset)).toBe(sum(received));
       }
       expect(of('fee', null, satsAsset)).toBe(fee);
-      // transactions in no block move nothing
+      // transactions that are in no block move nothing
       expect(withdrawalEntries([])).toEqual([]);
     }),
     { numRuns: propertyRuns(100) },

@@ -44,7 +44,7 @@ const changed = (place: number, more: Partial<WithdrawalOutput>): WithdrawalPlan
   outputs: plan.outputs.map((output, at) => (at === place ? { ...output, ...more } : output)),
 });
 const last = plan.outputs.length - 1;
-/** A runestone like the plan's, except for its edicts. */
+/** A plan whose runestone differs from the right one only in its edicts. */
 const otherStone = (units: readonly bigint[], first = 2): WithdrawalPlan =>
   changed(last, {
     script: stoneScript(
@@ -85,7 +85,7 @@ test.each<readonly [string, WithdrawalPlan, string]>([
   expect(withdrawalFault({ ...wrong, weight }, held, limits)).toContain(fault);
 });
 
-/** The weight that it would have, so that the fault is another one. */
+/** The real weight of a wrong plan. With it, the reported fault is not the weight. */
 function weightOf(wrong: WithdrawalPlan): number {
   const said = withdrawalFault({ ...wrong, weight: -1 }, held, limits) ?? '';
   return Number(/^it weighs (\d+)/u.exec(said)?.[1] ?? wrong.weight);

@@ -27,13 +27,13 @@ import {
 } from './withdrawal-wallet.ts';
 
 const accounts = ['a', 'b', 'c'];
-/** The service's part of a fee charge. */
+/** The service's part of a fee charge, in sats. */
 const baseFee = 200n;
 const rules = { change: changeScript, limits: { ...limits, inputsMax: 500 } };
 
 type Open = PricedWithdrawal & { readonly price: WithdrawalPrice };
 
-/** Shops with all of their credits, whose withdrawals are planned round by round. */
+/** Shops with all of their credits. Their withdrawals are planned in rounds. */
 class Shops {
   coins: WithdrawalCoin[];
   open: Open[] = [];
@@ -82,13 +82,13 @@ class Shops {
     this.open.push({ ...asked, sats: price.sats, price });
   }
 
-  /** Sends a batch, whose changes are in a block before the next one. */
+  /** Sends a batch. Its change outputs are in a block before the next batch. */
   send(): void {
     const { plan, waiting, refused } = planWithdrawals(
       batchOf(this.open, this.coins, { ...rules, feeRate: this.#feeRate }),
     );
     expect(refused).toEqual([]);
-    // units of a balance are in coins that its account may take
+    // all units of a balance are in coins that the balance's account may spend
     expect(waiting.filter(({ wait }) => wait.code === 'coins' && wait.asset === 'units')).toEqual([]);
     if (plan === null) return;
     this.batches++;
@@ -129,7 +129,7 @@ class Shops {
   }
 }
 
-/** Expects that coins hold the balances of accounts and the operator, for each asset. */
+/** Checks for each asset that the coins hold the balances of the accounts and of the operator. */
 function expectCovered({ coins, balances, open, operator }: Shops): void {
   for (const id of runeIds) {
     const owed = [...balances].reduce(
@@ -170,7 +170,7 @@ test('withdrawals of many rounds take the same from coins as from balances, and 
           shops.send();
           expectCovered(shops);
         }
-        // then whole balances
+        // the last round withdraws complete balances
         for (const account of accounts) for (const rune of [0, 1, 2, 3]) shops.ask(account, rune, 100);
         shops.send();
         expectCovered(shops);

@@ -13,10 +13,10 @@ import type {
 } from '#tokenpay/withdrawing/planning/withdrawal-plan.ts';
 
 const bytes = (length: number, fill: number): number[] => Array.from({ length }, () => fill);
-/** The generator's X: a key on the curve. */
+/** The x coordinate of the generator, which is a valid key. */
 const pointX = Buffer.from('79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798', 'hex');
 
-/** Receivers of each type of script that someone can own. */
+/** Scripts of receivers, for each type of script that someone can own. */
 export const receivers = {
   p2tr: Uint8Array.of(0x51, 32, ...pointX),
   p2wpkh: Uint8Array.of(0x00, 20, ...bytes(20, 1)),
@@ -31,7 +31,7 @@ const keyHash = Uint8Array.of(0x00, 20, ...bytes(20, 7));
 
 export const limits: WithdrawalLimits = { dataCarrierBytes: 83, inputsMax: 20, weightMax: 400_000 };
 
-/** Ids near and far from each other, up to the largest. */
+/** Ids of runes, near each other and far apart, up to the largest id. */
 export const runeIds: readonly RuneId[] = [
   { block: smallU128(840_000), tx: 1 },
   { block: smallU128(840_000), tx: 70_000 },
@@ -44,11 +44,11 @@ export interface CoinParts {
   readonly value?: number;
   readonly owner?: string | null;
   readonly isFee?: boolean;
-  /** Amounts by number of the rune. */
+  /** Amounts, each with the number of its rune. */
   readonly runes?: readonly (readonly [number, number | bigint])[];
 }
 
-/** Coins with outpoints of their own. */
+/** Coins that all have different outpoints. */
 export const coinsOf = (all: readonly CoinParts[]): WithdrawalCoin[] =>
   all.map(({ value = 1000, owner = null, isFee = false, runes = [] }, vout) => ({
     txid: trustedTxid(createHash('sha256').update(`coin ${vout}`).digest()),
@@ -75,7 +75,10 @@ export const batchOf = (
   ...more,
 });
 
-/** Units that outputs of a plan get, and that it burns, by a second implementation of the rules and a second reader. */
+/**
+ * Units that a plan's outputs get, and units that the plan burns. Computed with a second implementation of the rules
+ * and a second reader of runestones.
+ */
 export function modelOf({ inputs, outputs }: WithdrawalPlan): {
   readonly outputs: readonly ReadonlyMap<string, bigint>[];
   readonly burned: bigint;
@@ -112,7 +115,7 @@ const account = fc.constantFrom(...accounts);
 const amount = fc.oneof(
   fc.integer({ min: 1, max: 1000 }).map(BigInt),
   fc.bigInt({ min: 1n, max: 2n ** 64n }),
-  // 500 of them are below 2^128
+  // small enough that the sum of 500 amounts is below 2^128
   fc.bigInt({ min: 1n, max: 2n ** 118n }),
 );
 const sats = fc.oneof(
@@ -121,18 +124,18 @@ const sats = fc.oneof(
   fc.integer({ min: 30_000, max: 50_000_000 }),
 );
 const nthRune = fc.nat({ max: runeIds.length - 1 });
-/** Random parts of a coin. */
+/** A coin with random properties. */
 export const coin = fc.record({
   owner: fc.option(account, { freq: 3 }),
   value: sats,
   isFee: fc.boolean(),
-  // one rune twice too: an index names it once, and nothing depends on that
+  // a coin may name a rune twice; an index never does, but no result depends on that
   runes: fc.array(fc.tuple(nthRune, amount), { maxLength: 4 }),
 });
 const asked = fc.record({
   account,
   rune: fc.option(nthRune, { freq: 4 }),
-  /** Part of the account's coins and those without an owner, in percent; 0 is no amount. */
+  /** Share of the units that are in coins of the account or without an owner, in percent. 0 asks for nothing. */
   part: fc.oneof(fc.constantFrom(0, 100, 101), fc.integer({ min: 1, max: 60 })),
   isUnit: fc.boolean(),
   receiver: fc.constantFrom(...Object.values(receivers), changeScript, Uint8Array.of(0x6a)),
@@ -161,7 +164,7 @@ export const batches: fc.Arbitrary<WithdrawalBatch> = fc
     );
   });
 
-/** A withdrawal of a part of the available units. */
+/** A withdrawal of a share of the available units. */
 function withdrawalOf(
   {
     account: owner,
@@ -184,7 +187,7 @@ function withdrawalOf(
   return { id: `w${nth}`, account: owner, rune: id, units, sats: paid, script: receiver };
 }
 
-/** Units of a rune in coins, or their sats. */
+/** Sum of a rune's units in coins, or of their sats if there is no rune. */
 export function unitsOf(coins: readonly WithdrawalCoin[], rune: RuneId | null): bigint {
   let sum = 0n;
   for (const { value, runes } of coins) {

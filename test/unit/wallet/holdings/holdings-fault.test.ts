@@ -50,7 +50,7 @@ const planOf = (
   more: Partial<TransactionPlan> = {},
 ): TransactionPlan => ({ version: 2, lockTime: 0, inputs, outputs, feeMax: 0n, ...more });
 
-/** A transaction of few sats and units, so that each can be followed separately. */
+/** A transaction with few sats and units, so that the model can follow each one. */
 interface Case {
   readonly plan: TransactionPlan;
   readonly held: readonly Holdings[];
@@ -97,7 +97,7 @@ const input = fc.record({
   }),
 });
 
-/** A transaction, its contents, and a plan that names all effects. */
+/** Random transactions with contents. Their plans name all effects. */
 const cases: fc.Arbitrary<Case> = fc
   .record({
     inputs: fc.array(input, { minLength: 1, maxLength: 4 }),
@@ -126,7 +126,7 @@ const cases: fc.Arbitrary<Case> = fc
     return { held, plan: named(planOf(planned, outputs), held, runestone) };
   });
 
-/** Names the effects, by the model. */
+/** Adds the effects to a plan, as the model computes them. */
 function named(
   plan: TransactionPlan,
   held: readonly Holdings[],
@@ -160,7 +160,7 @@ const withRunes = (
   change: (runes: NonNullable<TransactionPlan['runes']>) => object,
 ) => (plan.runes === undefined ? plan : { ...plan, runes: { ...plan.runes, ...change(plan.runes) } });
 
-/** Faults of a planner, or of a program in its place. */
+/** Faults of a planner, or changes by a program that replaced it. */
 const faultsOf: readonly ((place: number) => Change)[] = [
   () => (plan) => plan,
   (place) => (plan) => ({ ...plan, inscriptions: others(plan.inscriptions ?? [], place, () => null) }),
@@ -221,7 +221,7 @@ describe('the contents of inputs', () => {
         if (holdingsFault(plan, held) !== null) return;
         const after = outputHoldings(plan, trustedTxid(new Uint8Array(32)), held);
         const units = (all: readonly Holdings[]) => all.flatMap(({ runes }) => runes ?? []);
-        // not all is known
+        // not all contents are known
         if (held.some(({ runes }) => runes === null)) return;
         expect(unitsText([...units(after), ...(plan.runes?.burned ?? [])])).toBe(unitsText(units(held)));
         if (held.some(({ inscriptions }) => inscriptions === null)) return;

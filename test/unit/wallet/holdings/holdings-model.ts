@@ -6,8 +6,8 @@ import { Purse } from '#test/support/chain/runes/rune-model.ts';
 import { type ModelRunestone, modelOf } from '#test/support/chain/runes/runestone-model.ts';
 
 /*
- * The path of inscriptions and runes through a plan, followed sat by sat and rune by rune: with the second reader of
- * runestones and the second implementation of their rules that the indexer is tested with.
+ * Follows inscriptions and runes through a plan, sat by sat and rune by rune. It uses the second reader of runestones
+ * and the second implementation of their rules, with which the indexer is tested.
  */
 
 export const anchorScript = Uint8Array.of(0x51, 0x02, 0x4e, 0x73);
@@ -18,7 +18,7 @@ export const runeOf = (tx: number, amount: number | bigint): RuneAmount => ({
 
 const times = <T>(value: bigint, each: T): T[] => Array.from({ length: Number(value) }, () => each);
 
-/** The output of each sat of the inputs; null: the fee. */
+/** For each sat of the inputs, the index of its output, or `null` if it becomes the fee. */
 export function satsOf({ inputs, outputs }: TransactionPlan): (number | null)[] {
   const slots = outputs.flatMap(({ value }, place) => times(value, place));
   return inputs.flatMap(({ value }) => times(value, null)).map((_, at) => slots[at] ?? null);
@@ -43,7 +43,7 @@ export interface ModelFlow {
   readonly rest: number | null;
 }
 
-/** The path of units with and without an edict. */
+/** Where units go: those that an edict moves, and the others. */
 export function runesOf({ outputs }: Pick<TransactionPlan, 'outputs'>, held: readonly Holdings[]): ModelFlow {
   const scripts = outputs.map(({ script }) => script);
   const purse = new Purse(scripts);
@@ -67,7 +67,7 @@ export function runesOf({ outputs }: Pick<TransactionPlan, 'outputs'>, held: rea
   };
 }
 
-/** Executes edicts. Returns the output of the rest. */
+/** Executes the edicts of a runestone. Returns the output that gets the remaining units. */
 function obeyed(stone: ModelRunestone | null, purse: Purse, outputs: number): bigint | number | undefined {
   for (const { id, amount, output } of stone?.edicts ?? []) {
     const all = purse.loose.get(id);
@@ -83,7 +83,7 @@ const amounts = (all: ReadonlyMap<string, bigint>): RuneAmount[] =>
     .filter(([, amount]) => amount > 0n)
     .map(([id, amount]) => runeOf(Number(id.split(':')[1]), amount));
 
-/** Sums of units by rune and place, as a text to compare. */
+/** Sums of units by rune and output, as a text that tests can compare. */
 export function unitsText(all: readonly (RuneAmount & { readonly at?: number })[]): string {
   const sums = new Map<string, bigint>();
   for (const { id, amount, at = 0 } of all) {
@@ -98,7 +98,7 @@ export function unitsText(all: readonly (RuneAmount & { readonly at?: number })[
 export const givenText = (all: ModelFlow['given']): string =>
   unitsText(all.map((each) => ({ ...each, at: each.output })));
 
-/** Whether a plan may be signed. */
+/** Whether a plan is right, so that it may be signed. */
 export const isRight = (plan: TransactionPlan, held: readonly Holdings[]): boolean =>
   areNamed(plan, held) && doLand(plan) && areUnknownKept(plan, held) && areRunesRight(plan, held);
 
@@ -114,7 +114,7 @@ function areNamed(plan: TransactionPlan, held: readonly Holdings[]): boolean {
 const mayGet = ({ outputs }: TransactionPlan, place: number | null): boolean =>
   place !== null && ['postage', 'parent', 'refund', 'commit', 'burn'].includes(outputs[place]!.kind);
 
-/** Whether each inscription reaches its named output; only inscriptions from anchors are burned. */
+/** Whether each inscription reaches its named output. Only inscriptions in anchors may be burned. */
 function doLand(plan: TransactionPlan): boolean {
   const sats = satsOf(plan);
   const owners = plan.inputs.flatMap(({ value, script }) => times(value, script));
@@ -125,7 +125,10 @@ function doLand(plan: TransactionPlan): boolean {
   });
 }
 
-/** Whether sats of inputs with unknown inscriptions reach outputs for them, or are the fee of the largest. */
+/**
+ * Whether all sats of inputs with unknown inscriptions reach outputs that are meant for them, or are the fee of the
+ * largest input.
+ */
 function areUnknownKept(plan: TransactionPlan, held: readonly Holdings[]): boolean {
   const sats = satsOf(plan);
   let at = 0;

@@ -20,7 +20,7 @@ interface Stored {
   released: BranchEnds;
 }
 
-/** An event of a wallet: `kill` is between the mark and the database. */
+/** An event of a wallet. `kill` happens between the write of the mark and that of the database. */
 type Step =
   | { readonly kind: 'take'; readonly orders: number }
   | { readonly kind: 'lease' | 'use'; readonly process: number }
@@ -31,14 +31,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constantFrom('start', 'refill', 'kill', 'dump', 'restore', 'lose') }),
 );
 
-/** A wallet with its database, mark and releaser; `taken` are the indices shown to customers. */
+/** A wallet with its database, its mark and its releaser. `taken` are the indices that customers were shown. */
 class World {
   stored: Stored = { next: endsAt(0), released: endsAt(0) };
   mark: BranchEnds | null = null;
   isReleasing = false;
   dumps: Stored[] = [];
   readonly taken: number[] = [];
-  /** Indices that processes have in memory: no restore changes them. */
+  /** Indices that processes have in memory. A restore does not change them. */
   readonly leased = new Map<number, number[]>();
 
   happens(what: Step): void {
@@ -71,7 +71,10 @@ class World {
     }
   }
 
-  /** Its rows are ignored until a start (release.store.ts). Without a dump the database is empty. */
+  /**
+   * Restores a dump. Until a start, the restored rows are ignored (release.store.ts). Without a dump the database is
+   * empty.
+   */
   restore(dump: Stored | undefined): void {
     this.isReleasing = false;
     this.stored = dump ?? { next: endsAt(0), released: endsAt(0) };
@@ -84,7 +87,7 @@ class World {
     this.stored = { next: { ...next, orders: next.orders + count, own: next.own + 1 }, released };
   }
 
-  /** The rest of the last lease is a gap. */
+  /** Leases indices to a process. The rest of its last lease becomes a gap. */
   lease(process: number): void {
     const { next, released } = this.stored;
     if (!this.isReleasing || next.orders + leasedAtOnce > released.orders) return;
@@ -93,7 +96,7 @@ class World {
     this.stored = { next: { ...next, orders: next.orders + leasedAtOnce }, released };
   }
 
-  /** Works even after a restore, as if nothing ended a lease. */
+  /** Uses a leased index. This works even after a restore, which cannot end leases in memory. */
   use(process: number): void {
     const index = this.leased.get(process)?.shift();
     if (index !== undefined) this.taken.push(index);

@@ -18,7 +18,7 @@ interface ExpectedId {
   readonly tx: number | string;
 }
 
-/** A runestone as the fixtures say it: absent fields are null, false or empty. */
+/** A runestone as the fixtures describe it. Fields are absent if they are null, false or empty. */
 interface Expected {
   readonly edicts?: readonly {
     readonly id: ExpectedId;

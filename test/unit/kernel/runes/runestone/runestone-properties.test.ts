@@ -17,7 +17,7 @@ const u128 = integers128.map(asU128);
 const u64 = integersTo(maxU64).map(asU128);
 const outputCount = fc.integer({ min: 1, max: 5 });
 
-/** The fields that both readers give. A cenotaph keeps its mint, and the name that it etches. */
+/** The fields that both readers return. A cenotaph keeps its mint and the name that it etches. */
 function comparable(artifact: Artifact): unknown {
   const mint = artifact.mint === null ? null : formatRuneId(artifact.mint);
   if (artifact.kind === 'cenotaph') return { flaw: artifact.flaw, rune: artifact.etching, mint };
@@ -127,7 +127,7 @@ describe('any script gives the result of a second reader', () => {
     );
     const body = fc.array(edict, { maxLength: 4 }).map((edicts) => [0n, ...edicts.flat()]);
     const pointer = fc.constantFrom([], [], [22n, 0n], [22n, 1n], [22n, 2n], [22n, 3n], [22n, 5n]);
-    // above the tags, and the same as one of them modulo 2^32
+    // unknown tags; one of them is above all tags, and equals a tag modulo 2^32
     const stranger = fc.constantFrom([], [], [], [24n, 0n], [34n, 0n], [52n, 0n], [37n, 0n], [1n << 64n, 0n]);
     const rarely = (pairs: fc.Arbitrary<[bigint, bigint][]>) =>
       fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: pairs });

@@ -4,11 +4,11 @@ import { runestoneScript } from '#kernel/runes/runestone/runestone-script.ts';
 import { writeInteger } from '#kernel/runes/runestone/varint.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
 
-/** The artifact of a script, in a transaction with this number of outputs. */
+/** The artifact of a script. The script's transaction has this number of outputs. */
 export const read = (script: Uint8Array, outputs: number): Artifact =>
   decipher(script, 0, script.length, outputs);
 
-/** The script of a payload of integers. */
+/** A script whose payload has these integers. */
 export function scriptOf(integers: readonly bigint[]): Uint8Array {
   const payload: number[] = [];
   for (const integer of integers) writeInteger(payload, asU128(integer));

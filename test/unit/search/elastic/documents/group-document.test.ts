@@ -164,7 +164,7 @@ test('no text is much larger on its way than it is, and needles occur where they
   ][0]!;
   const text = source['text'] as string;
   expect(Buffer.byteLength(JSON.stringify(text))).toBeLessThan(1.3 * Buffer.byteLength(folded));
-  // no two characters became one, and none a letter that a folded text has
+  // every character maps to another one, and to none that a folded text contains
   const characters = Array.from(new Set(Array.from(foldText(`${escaped}ABCÀÆÞŸ`))));
   const mapped = new Set(characters.map((one) => gramText(one).slice(0, -2)));
   expect(mapped.size).toBe(characters.length);

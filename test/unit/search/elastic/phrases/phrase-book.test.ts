@@ -18,7 +18,7 @@ const isIn = (book: PhraseBook, needle: string, folded: string): boolean => {
   );
 };
 
-/** Two or three letters, so that phrases overlap each other and themselves in every way. */
+/** Texts of few letters, so that phrases overlap each other and themselves in every way. */
 const dense = fc.string({ unit: fc.constantFrom('a', 'b', '"', '😀'), maxLength: 24 });
 const phrase = fc.string({ unit: fc.constantFrom('a', 'b', '"', '😀'), minLength: 2, maxLength: 6 });
 const phraseLists = fc.uniqueArray(phrase, { maxLength: 6 });
@@ -112,11 +112,11 @@ test('what most texts share is learned, longest where it saves most, and always 
   const book = new PhraseBook(phrases);
   const lengthOf = (all: readonly string[]): number => all.reduce((sum, { length }) => sum + length, 0);
   expect(lengthOf(texts.map((text) => book.encode(text).text))).toBeLessThan(lengthOf(texts) / 2);
-  // a phrase that costs the next one more than it saves is not chosen: together they are one
+  // a phrase is not chosen if the next one loses more than the phrase saves; the two are better as one phrase
   const transfers = texts.map((text) => text.replace('mint', text.length % 3 === 0 ? 'transfer' : 'mint'));
   const shorter = new PhraseBook(await learnPhrases(transfers));
   for (const text of transfers.slice(0, 50)) expect(shorter.encode(text).text.length).toBeLessThan(25);
-  // nothing is shared, or repeats itself without an end
+  // texts that share nothing, and texts that repeat themselves endlessly
   expect(await learnPhrases([])).toEqual([]);
   expect(
     await learnPhrases(

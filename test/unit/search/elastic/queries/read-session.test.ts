@@ -25,10 +25,10 @@ const answers: [url: RegExp, answer: object][] = [
   [/\/_pit/u, { id: 'moment' }],
 ];
 let searches = 0;
-/** Indices of the alias, by the number of requests for it. */
+/** Names of the indices behind the alias, one for each request. */
 let indices: string[] = [];
 
-/** A server that opens moments, says that they hold nothing beyond the marker, and never ends a search. */
+/** A server that opens moments, reports no documents beyond the marker, and never ends a search. */
 const server = createServer((request: IncomingMessage, response: ServerResponse) => {
   request.resume();
   const isSearch = request.url?.startsWith('/_search') === true;
@@ -92,7 +92,7 @@ test('searches do not wait until shapes are counted, and use them once they are'
   const counting = once(server, 'search') as Promise<[ServerResponse]>;
   expect(await shapes()).toBeNull();
   const [response] = await counting;
-  // one count for all searches of the moment
+  // all searches of the moment share one count
   expect(await shapes()).toBeNull();
   expect(searches).toBe(2);
   const buckets = [{ key: 'ab', inscriptions: { value: 3 } }];

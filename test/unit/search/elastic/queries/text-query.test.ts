@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 import { PhraseBook } from '#search/elastic/phrases/phrase-book.ts';
 import { needleClauses, type Phrases, textQuery } from '#search/elastic/queries/text-query.ts';
 
-/** Phrases of an index of `texts`, each with as many inscriptions as its position; null: unknown. */
+/**
+ * Phrases of an index of `texts`. Each text has as many inscriptions as its position says. `null`: the counts are
+ * unknown.
+ */
 function phrasesOf(folded: readonly string[], texts: readonly string[] | null): Phrases {
   const book = new PhraseBook(folded);
   const counts = new Map<string, number>();
@@ -24,7 +27,7 @@ test('a needle of three code points and more is a phrase, a shorter one the begi
     { match_phrase: { text: { query: 'abc' } } },
     { prefix: { text: { value: 'x' } } },
   ]);
-  // four UTF-16 units, two code points
+  // each emoji has two UTF-16 units, so these four units are two code points
   expect(needleClauses('metadata', ['😀😁'])).toEqual([{ prefix: { metadata: { value: '😀😁' } } }]);
   expect(needleClauses('metadata', ['😀😁😀'])).toEqual([
     { match_phrase: { metadata: { query: '😀😁😀' } } },
@@ -73,10 +76,10 @@ test('what texts have within phrases is counted by their shapes, and asked for b
   expect(within?.inscriptions).toBe(1 + 3);
   const [shapes] = [...(of.shapes() ?? [])].map(([shape]) => shape);
   expect(JSON.stringify(clauses)).toContain(JSON.stringify({ term: { shape: shapes } }));
-  // both within phrases of one text
+  // one text has both needles within its phrases
   expect((await ask(['brc-20', 'tick'], of))?.within?.inscriptions).toBe(1);
   expect((await ask(['brc-20', 'satoshi'], of))?.within).toBeNull();
-  // the second is in no phrase: its texts must be read
+  // the second needle is in no phrase, so texts must be read
   expect((await ask(['brc-20', 'ordi'], of))?.within).toBeNull();
 });
 

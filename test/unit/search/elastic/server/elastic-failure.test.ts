@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** A server that misbehaves: each request is answered by the next function, the last one again and again. */
+/** A server that misbehaves. Each request is answered by the next function, and further requests by the last one. */
 async function hostile(
   answers: ((response: ServerResponse, body: string) => void)[],
   settings: Partial<ElasticSettings> = {},
