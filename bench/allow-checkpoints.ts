@@ -1,7 +1,7 @@
 import type { EmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 
-/** Allows the writer to ask for a checkpoint, with which a bench begins. Roles of a service may not. */
+/** Lets the writer request a checkpoint, with which a bench starts. Roles of a service have no right to do so. */
 export async function allowCheckpoints({ superuserUrl, url }: EmbeddedPostgres): Promise<void> {
   const client = await connectClient(superuserUrl);
   try {

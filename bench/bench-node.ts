@@ -4,13 +4,13 @@ import { databaseFolder } from '#test/support/database-folder.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoind } from './follow/follow-bench.ts';
 
-/** Measures with a node of its own and a folder for databases. Both are removed afterwards. */
+/** Measures with a new node and a folder for databases. Both are removed afterwards. */
 export async function withBenchNode<Measured>(
   bench: string,
   measure: (node: Bitcoind, dir: string) => Promise<Measured>,
 ): Promise<Measured> {
   const dir = await mkdtemp(join(databaseFolder(), `satscribe-bench-${bench}-`));
-  // as root the database runs as an ordinary account, which must be able to reach it
+  // if root runs this, the database runs as an ordinary account, which must be able to reach the folder
   await chmod(dir, 0o755);
   const node = await startBitcoind({ executable: bitcoind() });
   try {

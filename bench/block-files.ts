@@ -2,12 +2,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SourceFile } from '#test/builders/repeated-blocks.ts';
 
-/** Mainnet blocks have inscriptions from here on (ord's first inscription height). */
+/** ord's first inscription height. Mainnet blocks below it have no inscriptions. */
 const firstInscriptionHeight = 767_430;
 
 /**
- * Raw blocks of a block folder (`blocks/`, `spent/`) or of any folder of `HEIGHT-HASH.bin` files, by height. With
- * mainnet heights, only blocks that can have inscriptions.
+ * Reads raw blocks by height, from a block folder (`blocks/`, `spent/`) or from any folder of `HEIGHT-HASH.bin` files.
+ * With mainnet heights, it reads only blocks that can have inscriptions.
  */
 export function readBlockFiles(dir: string): SourceFile[] {
   const blocks = existsSync(join(dir, 'blocks')) ? join(dir, 'blocks') : dir;

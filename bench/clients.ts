@@ -1,7 +1,10 @@
-/** Number of clients at once. */
+/** Number of concurrent clients. */
 export const clients = 16;
 
-/** Work of clients at once. Each begins the next piece after its last one. Returns the milliseconds of each piece. */
+/**
+ * Divides work among concurrent clients. Each client begins a new piece after its last piece. Returns how long each
+ * piece took, in ms.
+ */
 export async function byClients(pieces: number, work: (piece: number) => Promise<void>): Promise<number[]> {
   const times: number[] = [];
   let begun = 0;

@@ -1,4 +1,7 @@
-/** Delay of the event loop of a process since the last question, sampled each 10 ms, which are included. */
+/**
+ * Delays of a process' event loop since the last call of this function. Samples are 10 ms apart, and this interval is
+ * included.
+ */
 export async function loopLag(origin: string): Promise<{ p99Ms: number; longestMs: number }> {
   const text = await (await fetch(`${origin}/metrics`)).text();
   const milliseconds = (name: string): number =>

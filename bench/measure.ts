@@ -2,16 +2,16 @@ import { performance } from 'node:perf_hooks';
 
 export interface Variant {
   readonly name: string;
-  /** One pass over the whole input. */
+  /** Runs once over the complete input. */
   run(): unknown;
 }
 
 const warmUpPasses = 3;
-const leastMs = 200; // a measurement shorter than this says more about the timer and the scheduler
+const leastMs = 200; // a shorter time would measure the timer and the scheduler
 
 /**
- * Milliseconds of a pass of each variant, one value a round. The variants take turns in every round, so that other
- * load on the machine affects all equally.
+ * Measures how long one pass of each variant takes, in ms, with one value for each round. In every round the variants
+ * take turns, so that other load on the machine affects all equally.
  */
 export async function takeTurns(
   variants: readonly Variant[],

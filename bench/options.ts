@@ -1,7 +1,7 @@
-/** A wrong option; the message explains it. */
+/** An error about a wrong option. Its message explains what is wrong. */
 export class OptionError extends Error {}
 
-/** The value of an option that must be a number of at least `least`. */
+/** The value of an option that must be a number of at least `least`. Throws an OptionError otherwise. */
 export function numberOption(name: string, text: string, least: number): number {
   const value = Number(text);
   if (text.trim() === '' || !Number.isFinite(value) || value < least) {
@@ -10,7 +10,7 @@ export function numberOption(name: string, text: string, least: number): number 
   return value;
 }
 
-/** The value of an option that must be one of some names; null: it was not given. */
+/** The value of an option that must be one of these names; `null` if the option is not given. */
 export function nameOption<Name extends string>(
   name: string,
   text: string | undefined,

@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process';
 
 /**
- * Runs a module in a process of its own, with a task as its only argument, and returns the message that it sends.
+ * Runs a module in a separate process, with a task as its only argument. Returns the message that the process sends.
  *
- * @param what names the work if it fails
+ * @param what names the work in the error message
  */
 export async function processOutcome<Outcome>(file: string, task: unknown, what: string): Promise<Outcome> {
   const child = fork(file, [JSON.stringify(task)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });

@@ -1,11 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
-/** The most memory that a process had since it began, or since `restartPeak`. Linux. */
+/** Peak memory of a process since its start or since `restartPeak`, in MB. Linux only. */
 export async function peakMegabytes(pid: number): Promise<number> {
   return megabytesOf(pid, 'VmHWM');
 }
 
-/** Resets the peak of a process to its present memory (proc(5), clear_refs), which this returns. */
+/** Resets the peak memory of a process to its current memory (proc(5), clear_refs), and returns this. */
 export async function restartPeak(pid: number): Promise<number> {
   await writeFile(`/proc/${pid}/clear_refs`, '5');
   return megabytesOf(pid, 'VmRSS');

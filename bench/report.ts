@@ -1,7 +1,7 @@
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import type { StageRow } from '#kernel/stages/stage-sums.ts';
 
-/** The target of a figure: at least, or at most. */
+/** The target of a figure: its minimum or its maximum. */
 export type Target = { readonly least: number } | { readonly most: number };
 
 export interface Figure {
@@ -36,11 +36,11 @@ export interface Report {
     | 'psbts'
     | 'ledger'
     | 'api';
-  /** The conditions: what was measured, on which data, how often, and what was warm. */
+  /** The conditions of a measurement: what was measured, with which data, how often, and what was warm. */
   readonly notes: readonly string[];
-  /** The figures of the JSON line, under their documented names. */
+  /** The figures of the JSON line, under the names in the documents. */
   readonly figures: readonly Figure[];
-  /** Ratios and parts, shown only in the table. */
+  /** Ratios and partial figures. Only the table shows them. */
   readonly details: readonly Figure[];
   readonly tables?: readonly Table[];
   /** Stages of a first sync, for the JSON line. */
@@ -70,7 +70,7 @@ export function isReached(figure: Figure): boolean {
   return 'least' in figure.target ? figure.value >= figure.target.least : figure.value <= figure.target.most;
 }
 
-/** Three significant digits; all digits of larger numbers. */
+/** A number with three significant digits. Larger numbers keep all digits. */
 function shown(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (value >= 100) return Math.round(value).toLocaleString('en');
@@ -98,7 +98,7 @@ function tableLines({ heads, rows }: Table): string[] {
   return ['', ...texts.map((row) => `  ${row.map(padded).join('  ')}`.trimEnd())];
 }
 
-/** The report as lines of text: notes, then one aligned line a figure. */
+/** The report as lines of text: first the notes, then one aligned line for each figure. */
 export function reportLines(report: Report, on: Machine): string[] {
   const rows = [...report.figures, ...report.details].map((figure) => [
     figure.name,

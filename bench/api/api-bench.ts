@@ -13,7 +13,7 @@ import { LightClient } from './light-client.ts';
 const connections = 64;
 const warmUpMs = 3000;
 const measuredMs = 10_000;
-/** Ids that clients ask for again and again while a tip lasts. */
+/** Number of ids that clients request repeatedly until the next block. */
 const popular = 1000;
 const idsPerPage = 100;
 const p99MostMs = 25;
@@ -23,7 +23,10 @@ interface Load {
   readonly timesMs: readonly number[];
 }
 
-/** Each client requests the path that `pathOf` gives, waits for the answer, and continues with the next. */
+/**
+ * Measures requests of several clients. Each client requests the path that `pathOf` returns, waits for the response,
+ * and continues with the next path.
+ */
 async function load(origin: string, pathOf: (question: number) => string): Promise<Load> {
   const clients = await Promise.all(Array.from({ length: connections }, () => LightClient.open(origin)));
   const timesMs: number[] = [];
@@ -47,7 +50,7 @@ async function load(origin: string, pathOf: (question: number) => string): Promi
   return { perSecond: timesMs.length / (measuredMs / 1000), timesMs };
 }
 
-/** Ids from all parts of the list, each once, in any order. */
+/** Picks ids from all parts of the list, without repetitions and in random order. */
 async function idsOf(origin: string, inscriptions: number, wanted: number, seed: string): Promise<string[]> {
   const random = seededRandom(`api ${seed}`);
   const pages = Math.floor(inscriptions / idsPerPage);
@@ -64,8 +67,8 @@ async function idsOf(origin: string, inscriptions: number, wanted: number, seed:
 }
 
 /**
- * `npm run bench -- api`: look-ups by id over HTTP, from the answers that are kept for a tip and without them; the
- * first page in a browser.
+ * `npm run bench -- api`: look-ups by id over HTTP, with and without responses that are cached until the next block,
+ * and the first page in a browser.
  */
 export async function apiBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
@@ -75,7 +78,7 @@ export async function apiBench(args: string[]): Promise<Report> {
   const docs = numberOption('docs', values.docs, popular);
   const chain = generatedChain({ docs: values.docs, moves: '0', seed: values.seed });
   const dataDir = await indexedChain(chain);
-  // no work is left to index: the folder stands in for a node
+  // The folder replaces a node, so no blocks are left to index.
   const service = await SatscribeProcess.start(['serve', '--port', '0'], dataDir, { BLOCKS_DIR: chain.dir });
   try {
     const origin = await service.ready();

@@ -8,14 +8,14 @@ const lcpMostMs = 1000;
 const bytesMost = 200_000;
 const requestsMost = 60;
 
-/** Code that runs in the page: the time of the largest paint so far. */
+/** JavaScript that runs in the page and returns the time of the largest paint so far. */
 const largestPaint = `new Promise((resolve) => {
   new PerformanceObserver((list) => resolve(list.getEntries().at(-1).startTime)).observe({ type: 'largest-contentful-paint', buffered: true });
 })`;
 
 interface View {
   readonly lcpMs: number;
-  /** Sizes of all answers except inscribed contents. */
+  /** Sum of the sizes of all responses except inscribed contents. */
   readonly bytes: number;
   readonly requests: number;
 }
@@ -28,7 +28,7 @@ async function visit(browser: Browser, url: string): Promise<View> {
   let requests = 0;
   page.on('requestfinished', (request) => {
     requests++;
-    // fonts of rarer scripts are loaded with the texts that need them
+    // fonts of rarer scripts are loaded only with texts that need them
     if (/\/(?:preview|thumbnails|content|fonts\/(?!serif-latin))/u.test(request.url())) return;
     sizes.push(
       request.sizes().then(
@@ -44,7 +44,10 @@ async function visit(browser: Browser, url: string): Promise<View> {
   return { lcpMs, bytes, requests };
 }
 
-/** The first page as a visitor waits for it, and the requests of a list. Empty without a browser. */
+/**
+ * Measures how long a visitor waits for the first page, and the requests of a list. Returns an empty list without a
+ * browser.
+ */
 export async function firstViews(origin: string): Promise<Figure[]> {
   const executable = browserForTests();
   if (executable === null) return [];

@@ -4,8 +4,8 @@ import { connect, type Socket } from 'node:net';
 const headEnd = Buffer.from('\r\n\r\n');
 
 /**
- * One kept connection that sends a request and waits for each answer. It reads only the length of an answer: the load
- * shares the cores with the service, and a whole HTTP client takes as much of them as an answer.
+ * A client with one open connection. It sends a request, waits for the response, and reads only the response's length.
+ * The clients share the cores with the service, and a complete HTTP client uses as much processor time as the response.
  */
 export class LightClient {
   readonly #socket: Socket;
@@ -30,7 +30,10 @@ export class LightClient {
     return new LightClient(socket, host);
   }
 
-  /** Throws unless the answer is 200 and states its length. Returns its bytes. */
+  /**
+   * Requests a path. Returns the number of bytes in the body. Throws unless the status is 200 and the response states
+   * its length.
+   */
   async get(path: string): Promise<number> {
     this.#socket.write(`GET ${path} HTTP/1.1\r\nHost: ${this.#host}\r\nAccept: application/json\r\n\r\n`);
     for (;;) {

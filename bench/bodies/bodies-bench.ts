@@ -10,10 +10,10 @@ import type { LoopDelays, ServerMessage } from './bodies-server.ts';
 
 const megabyte = 1_000_000;
 const serverFile = fileURLToPath(new URL('./bodies-server.ts', import.meta.url));
-/** Number of bodies at once: all large bodies of a process have 256 MB. */
+/** Number of concurrent bodies. All large bodies of a process together may have 256 MB. */
 const atOnce = 3;
 
-/** Delays of the event loop of a server while orders with large files are posted to it. */
+/** Measures the delays of a server's event loop while orders with large files are posted to the server. */
 export async function bodiesBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,
@@ -32,7 +32,7 @@ export async function bodiesBench(args: string[]): Promise<Report> {
   try {
     const { port } = (await messageOf(server)) as { readonly port: number };
     const post = (): Promise<void> => postOrder(`http://127.0.0.1:${port}/bench/order`, body);
-    // starts the thread, and compiles
+    // the first body starts the thread and compiles the code
     await post();
     const alone = await measured(server, rounds, post);
     const together = await measured(server, rounds, async () => {
@@ -65,7 +65,7 @@ export async function bodiesBench(args: string[]): Promise<Report> {
   }
 }
 
-/** An order with files of random bytes, as base64. */
+/** An order whose files are random bytes in base64. */
 function orderOf(bytes: number, files: number, seed: string): Buffer {
   const random = seededRandom(seed);
   const fileBytes = Math.floor(((bytes / files) * 3) / 4);

@@ -1,4 +1,4 @@
-/** The server that receives the bodies: started by ./bodies-bench.ts, with which it exchanges messages. */
+/** The server that receives the bodies. ./bodies-bench.ts starts it, and exchanges messages with it. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Type } from 'typebox';
 import { bodyText, textBytes } from '#http/bodies/parsing/long-texts.ts';
@@ -8,17 +8,19 @@ import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
 import { createRoutesApp } from '#test/support/http/routes-app.ts';
 
-/** Milliseconds of the event loop while bodies were received. */
+/** Delays of the event loop while bodies were received, in ms. */
 export interface LoopDelays {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly longestMs: number;
-  /** The most processor time between two looks: the work of the process itself, however busy the machine is. */
+  /**
+   * Longest processor time between two samples. This is the work of the process itself, however busy the machine is.
+   */
   readonly busiestMs: number;
 }
 export type ServerMessage = { readonly port: number } | LoopDelays;
 
-/** Sampling interval; the figures include it on top of the delay. */
+/** Interval between two samples, in ms. It is included in the figures. */
 const lookEveryMs = 1;
 
 const app = createRoutesApp();
@@ -43,7 +45,7 @@ app.register(async (scope) => {
   });
 });
 
-/** The most processor time that the thread took between two looks. */
+/** Measures the longest processor time that the thread used between two samples. */
 class BusiestStretch {
   #longestMicros = 0;
   #before = process.threadCpuUsage();

@@ -7,14 +7,16 @@ import { buyerAddress } from './buyers.ts';
 import { agentFrom, type MintShop } from './mint-shop.ts';
 
 const large = 'listed';
-/** The baseline: a list of one address. */
+/** The collection for the baseline. It lists one address. */
 const small = 'one-listed';
 const idleQuestions = 500;
-/** Questions of each client, and the time between two of them: 133 a second from 16 clients. */
+/**
+ * Number of requests of each client, and the time between two requests in ms. 16 clients send 133 requests per second.
+ */
 const pacedQuestions = 60;
 const paceMs = 120;
 
-/** An agent for each client, with an address of its own. */
+/** An HTTP agent for each client, each with a different IP address. */
 const agents = Array.from({ length: clients }, (_, client) => agentFrom(client));
 
 interface Allocations {
@@ -22,8 +24,8 @@ interface Allocations {
 }
 
 /**
- * Time that buyers wait for their allocation: from a collection that lists many addresses, and from one that lists one.
- * Half of the questions are about unlisted addresses.
+ * Measures how long buyers wait for their allocation, with a collection that lists many addresses and with one that
+ * lists a single address. Half of the requests are about addresses that are not listed.
  */
 export async function allocationFigures(shop: MintShop, addresses: number): Promise<Figure[]> {
   const createS = await listAddresses(shop, addresses);
@@ -56,7 +58,7 @@ export async function allocationFigures(shop: MintShop, addresses: number): Prom
   return figures;
 }
 
-/** Makes both collections. Returns the seconds that sending the long list over HTTP took. */
+/** Makes both collections. Returns how many seconds it took to send the long list over HTTP. */
 async function listAddresses(shop: MintShop, addresses: number): Promise<number> {
   const phase = (first: number, last: number) => ({
     id: 'friends',
@@ -78,7 +80,7 @@ async function listAddresses(shop: MintShop, addresses: number): Promise<number>
   const startedAt = performance.now();
   await shop.made('/collection-create', long);
   const createS = (performance.now() - startedAt) / 1000;
-  // approved without files: no one buys here
+  // approves the collections without files, because no one buys here
   await shop.pool.query(
     `UPDATE service.mint_collections SET state = 'approved', decided_at = now(), client = NULL WHERE id = ANY($1)`,
     [[large, small]],
@@ -86,7 +88,7 @@ async function listAddresses(shop: MintShop, addresses: number): Promise<number>
   return createS;
 }
 
-/** Questions about one collection: alternately for a listed address and another one. */
+/** Sends requests about one collection, alternately for a listed address and for another address. */
 class Questions {
   readonly #shop: MintShop;
   readonly #id: string;
@@ -99,7 +101,7 @@ class Questions {
     this.#listed = listed;
   }
 
-  /** Milliseconds of one answer. */
+  /** Sends a request. Returns how long the response took, in ms. */
   async ask(): Promise<number> {
     const nth = this.#asked++;
     const isListed = nth % 2 === 0;
@@ -117,7 +119,7 @@ class Questions {
     return took;
   }
 
-  /** Milliseconds of answers to clients that each ask at a steady pace. */
+  /** Sends requests of several clients at a steady pace. Returns how long each response took, in ms. */
   async paced(): Promise<number[]> {
     const times: number[] = [];
     const startAt = performance.now();

@@ -9,7 +9,7 @@ import { deliveredFigures, largeCollectionFigures } from './large-collection.ts'
 import { MintShop } from './mint-shop.ts';
 import { soldItemFigures } from './sold-items.ts';
 
-/** Creations that warm up the service, and those by which rounds are rounded up. */
+/** Number of additional creations. They warm up the service, and rounds are rounded up by them. */
 const spare = 2 * clients;
 const parts = ['orders', 'allocations', 'upload'] as const;
 
@@ -28,7 +28,7 @@ export async function collectionsBench(args: string[]): Promise<Report> {
   });
   const only = nameOption('only', values.only, parts);
   const orders = numberOption('orders', values.orders, clients);
-  // unpaid orders may have half of what is left
+  // unpaid orders may hold half of the remaining items, so there must be twice as many
   const items = numberOption('items', values.items, 2 * (orders + spare));
   const listed = numberOption('listed', values.listed, 1);
   const files = numberOption('files', values.files, 1);

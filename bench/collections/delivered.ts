@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
 /**
- * Makes completed orders of one item each for all items of an approved collection, with the rows that they have once
- * blocks have their reveals. Keys of their inscriptions and wallet begin at `first`.
+ * Makes a completed order for each item of an approved collection. The orders have the rows that they would have once
+ * their reveals are in blocks. The keys of their inscriptions and of their wallet begin at `first`.
  */
 export async function deliverAll(pool: pg.Pool, collection: string, first: number): Promise<void> {
   const orderId = `md5($1 || ' ' || m.item)::uuid`;

@@ -15,11 +15,11 @@ import type { MintShop } from './mint-shop.ts';
 const uploaded = 'uploaded';
 const delivered = 'delivered';
 const itemBytes = 20_000;
-/** Far above all keys of the chain of the bench. */
+/** First keys of the inserted rows, far above all keys of the bench's chain. */
 const firstKeys = { [uploaded]: 10_000_000, [delivered]: 20_000_000 };
 const readings = 3;
 
-/** A collection of many files, from the folder of its operator to the list that marketplaces read. */
+/** Measures a collection of many files, from the operator's folder to the list that marketplaces read. */
 export async function largeCollectionFigures(shop: MintShop, dir: string, items: number): Promise<Figure[]> {
   const folder = join(dir, uploaded);
   await writeItems(folder, items);
@@ -36,7 +36,7 @@ export async function largeCollectionFigures(shop: MintShop, dir: string, items:
     const startedAt = performance.now();
     const lines = await shop.progressOf(words);
     figures.push({ name: `${name}S`, value: (performance.now() - startedAt) / 1000, unit: 's' });
-    // an approval has nothing left to fetch
+    // at the approval, no files are left to fetch
     if (name === 'upload') assert(lines > 0, `satscribe ${words.join(' ')} shows its progress`);
   };
   await timed('upload', ['mint', 'upload', uploaded, folder]);
@@ -59,7 +59,10 @@ async function writeItems(folder: string, items: number): Promise<void> {
   await inLanes(numbers, clients, (item) => writeFile(join(folder, `${item}.png`), randomBytes(itemBytes)));
 }
 
-/** The list of the largest number of delivered items of a collection: time, memory of the service, its event loop. */
+/**
+ * Measures the list of a collection with the maximum number of delivered items: its time, the service's memory, and the
+ * delays of the service's event loop.
+ */
 export async function deliveredFigures(shop: MintShop, items: number): Promise<Figure[]> {
   await insertCollection(shop.pool, { id: delivered, items });
   await deliverAll(shop.pool, delivered, firstKeys[delivered]);
@@ -86,7 +89,7 @@ export async function deliveredFigures(shop: MintShop, items: number): Promise<F
   ];
 }
 
-/** Reads the list of delivered items. Throws unless each of them is listed once. */
+/** Reads the list of delivered items. Throws unless the list contains each item once. */
 async function readItems(
   { origin }: MintShop,
   collection: string,

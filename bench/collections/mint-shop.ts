@@ -11,15 +11,15 @@ import { nodeSettings, SatscribeProcess } from '../follow/satscribe-process.ts';
 import { buyerAddress } from './buyers.ts';
 
 const waitMs = 120_000;
-/** Timeouts: a creation with a list of 100,000 addresses is answered late on a busy machine. */
+/** Timeouts in ms. They are long, because on a busy machine the response to a list of 100,000 addresses comes late. */
 const timeouts = { headersTimeout: waitMs, bodyTimeout: waitMs };
 const shopAgent = new Agent({ connections: clients, ...timeouts });
 
-/** Connections from another address of this machine: reads are limited by address. */
+/** Makes connections from another IP address of this machine, because reads are limited by IP address. */
 export const agentFrom = (client: number): Agent =>
   new Agent({ connections: 1, localAddress: `127.0.1.${1 + client}`, ...timeouts });
 
-/** A service with a wallet that sells collections, its operator, and a shop with a key. */
+/** A service with a wallet that sells collections, the operator's commands, and a shop with an API key. */
 export class MintShop {
   readonly origin: string;
   readonly pool: pg.Pool;
@@ -67,7 +67,7 @@ export class MintShop {
     return this.#process.pid;
   }
 
-  /** Sends a POST as the shop, with its key. */
+  /** Sends a POST request with the shop's key. */
   async post(path: string, body: object, from = shopAgent): Promise<{ status: number; text: string }> {
     const answer = await request(`${this.origin}${path}`, {
       method: 'POST',
@@ -78,7 +78,7 @@ export class MintShop {
     return { status: answer.statusCode, text: await answer.body.text() };
   }
 
-  /** The answer of a post that must succeed. */
+  /** Sends a POST request that must succeed. Returns the response. */
   async made<Answer>(path: string, body: object, from = shopAgent): Promise<Answer> {
     const { status, text } = await this.post(path, body, from);
     assert(status === 200, `${path} was answered ${status}: ${text.slice(0, 500)}`);
@@ -90,7 +90,7 @@ export class MintShop {
     return command(this.#env, words);
   }
 
-  /** The lines of progress of a command of the operator. */
+  /** Runs a command of the operator. Returns the number of progress lines that it prints. */
   async progressOf(words: readonly string[]): Promise<number> {
     const { exitCode, stderr } = await runCli(words, this.#env);
     assert(exitCode === 0, `satscribe ${words.join(' ')} ended with ${exitCode}: ${stderr}`);
@@ -114,7 +114,7 @@ export class MintShop {
   }
 }
 
-/** An order of one small file, with contents of its own. */
+/** An order of one small file. No other order has the same contents. */
 export function smallOrder(receiveAddress: string): object {
   const content = Buffer.from(`file ${Math.random()}`).toString('base64');
   return {

@@ -11,9 +11,9 @@ import { buyerAddress } from './buyers.ts';
 import { type MintShop, smallOrder } from './mint-shop.ts';
 
 const collection = 'sold-items';
-/** Turns of each path: other load on the machine affects both equally. */
+/** Number of rounds in which the paths take turns, so that other load on the machine affects both equally. */
 const rounds = 3;
-/** One order in five names its item; the others draw one. */
+/** One order in this many names its item; the others draw one. */
 const requestedEach = 5;
 const buyers = 1000;
 
@@ -24,10 +24,11 @@ interface CollectionAnswer {
 }
 
 /**
- * Orders of one item each from 16 clients, and managed orders of one small file in turns: orders a second, and the time
- * from the request to the address. Throws if an item is in two orders, or a counter differs from its rows.
+ * Measures orders of one item each from 16 clients, taking turns with managed orders of one small file. Returns orders
+ * per second, and the time from the request to the address. Throws if an item is in two orders, or if a counter differs
+ * from its rows.
  *
- * @param orders of each path, in all
+ * @param orders total number of orders for each path
  */
 export async function soldItemFigures(
   shop: MintShop,
@@ -87,7 +88,10 @@ export async function soldItemFigures(
   };
 }
 
-/** An approved collection of small texts, with a phase for listed addresses and a more expensive one for everyone. */
+/**
+ * Makes an approved collection of small texts. One phase is for listed addresses, and a more expensive one for
+ * everyone.
+ */
 async function openSale(shop: MintShop, folder: string, items: number): Promise<void> {
   await mkdir(folder, { recursive: true });
   const numbers = Array.from({ length: items }, (_, item) => item + 1);
@@ -113,13 +117,15 @@ async function openSale(shop: MintShop, folder: string, items: number): Promise<
   await shop.command(['mint', 'approve', collection]);
 }
 
-/** The items that the clients got. */
+/** The sale of a collection's items to the clients. */
 class Sale {
-  /** Number of refused orders of items that others had. */
+  /** Number of orders that were refused because another order had the item. */
   refused = 0;
   readonly #shop: MintShop;
   readonly #sold = new Map<number, string>();
-  /** The next item to ask for by number: from the last one downwards, each once. */
+  /**
+   * Number of the next item that an order names. It starts at the last item and goes down, so each item is named once.
+   */
   #nextRequested: number;
 
   constructor(shop: MintShop, items: number) {
@@ -127,7 +133,7 @@ class Sale {
     this.#nextRequested = items;
   }
 
-  /** Orders one item: drawn, or named, and another one named if an order has drawn it meanwhile. */
+  /** Orders one item, drawn or named. If another order has drawn the named item meanwhile, it names another one. */
   async order(piece: number): Promise<void> {
     for (;;) {
       const wanted = piece % requestedEach === 0 ? { requestedIds: [this.#nextRequested--] } : { count: 1 };
@@ -157,7 +163,7 @@ class Sale {
     }
   }
 
-  /** Throws unless the rows equal the answers, and the counters equal the rows. */
+  /** Throws unless the rows equal the responses, and the counters equal the rows. */
   async verify(): Promise<void> {
     const client = await this.#shop.pool.connect();
     try {

@@ -16,11 +16,14 @@ import type { Figure, Report } from '../report.ts';
 import { percentile } from '../statistics.ts';
 
 const receiver = 900;
-/** Outputs of one transaction that pays orders. */
+/** Number of outputs in one transaction that pays orders. */
 const ordersOfOne = 200;
-/** Blocks whose cost is measured, without waiting orders and with all of them. */
+/** Number of blocks in each measurement: first without waiting orders, then with all of them. */
 const blocks = 3;
-/** All work of a block ends within this time, and other work is the same in both measurements. */
+/**
+ * Measured time after each block, in ms. It is longer than all work for the block, and other work is the same in both
+ * measurements.
+ */
 const settleMs = 4_000;
 const waitMs = 900_000;
 const letters = 13;
@@ -86,7 +89,7 @@ class EtchingService {
   }
 
   async figures(waiting: number): Promise<Figure[]> {
-    // the service takes orders once it has its wallet
+    // the service accepts orders once it has its wallet
     await this.#order(0);
     const alone = await this.#blockCpuMs();
     const charges: Charge[] = [];
@@ -98,7 +101,7 @@ class EtchingService {
     await this.#mineCommits(waiting);
     await this.#untilIn('waiting-reveal', waiting);
     await this.#untilFollowed();
-    // three of the four blocks above the commits
+    // these are three of the four blocks above the commits
     const beside = await this.#blockCpuMs();
     await this.#chain.mine();
     const { rows: starts } = await this.#pool.query<{ now: Date }>('SELECT now()');
@@ -122,7 +125,7 @@ class EtchingService {
     await this.#process.stop();
   }
 
-  /** Orders an etching of a name of its own. */
+  /** Orders an etching whose name no other order has. */
   async #order(nth: number): Promise<Charge> {
     return waitUntil(
       async () => {
@@ -162,7 +165,7 @@ class EtchingService {
     await this.#chain.mine(payments);
   }
 
-  /** Mines all commits in one block: a block of the mempool may leave some for the next. */
+  /** Mines all commits in one block. Throws if the block leaves some of them for the next block. */
   async #mineCommits(waiting: number): Promise<void> {
     await this.#chain.mineMempool();
     const { size } = await this.#chain.rpc.call<{ size: number }>('getmempoolinfo', []);
@@ -196,7 +199,9 @@ class EtchingService {
     );
   }
 
-  /** Waits until orders have looked at all payments: the block of the commits concerns each of them. */
+  /**
+   * Waits until all payments are applied to their orders. The block with the commits changes every order's payments.
+   */
   #untilFollowed(): Promise<void> {
     return this.#until(
       `SELECT ((SELECT change FROM service.orders_offset) >= (SELECT max(change) FROM service.payments_seen))::integer AS count`,

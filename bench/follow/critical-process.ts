@@ -1,4 +1,4 @@
-/** The process in which the critical stage runs alone: started by ./critical.ts, which receives its only message. */
+/** The process that runs only the critical stage. ./critical.ts starts it, and receives its only message. */
 import { performance } from 'node:perf_hooks';
 import type pg from 'pg';
 import { allowCheckpoints } from '#bench/allow-checkpoints.ts';
@@ -19,7 +19,7 @@ import { keepOnCore } from './one-core.ts';
 import { type ParsedBefore, parseBefore } from './parsed-before.ts';
 
 const [ourCore, postgresCore] = [0, 1];
-/** Derived tables of a first sync. */
+/** The derived tables that a first sync fills. */
 const tables: DerivedSettings = {
   indexAddresses: false,
   indexRunes: true,
@@ -27,7 +27,7 @@ const tables: DerivedSettings = {
   indexSales: true,
 };
 
-/** All blocks of the node, which runs only meanwhile. */
+/** Reads all blocks of the node. The node runs only during this call. */
 async function blocksOfNode(pool: pg.Pool, task: CriticalTask): Promise<ParsedBefore> {
   const node = await startBitcoind({ executable: task.bitcoind, dataDir: task.nodeFolder });
   try {
@@ -46,7 +46,7 @@ async function blocksOfNode(pool: pg.Pool, task: CriticalTask): Promise<ParsedBe
   }
 }
 
-/** Reads the usage since the call. */
+/** Returns a function that reads the usage since this call. */
 function watch(serverPid: number): () => CriticalTimes {
   const read = (): CriticalTimes => {
     const [main, ours] = [process.threadCpuUsage(), process.cpuUsage()];

@@ -16,7 +16,7 @@ export interface CriticalTask {
   readonly dataDir: string;
 }
 
-/** Milliseconds since the first block was requested. */
+/** Times since the first block was requested, in ms. */
 export interface CriticalTimes {
   readonly wallMs: number;
   /** Processor time of the main thread, of all our threads, and of Postgres. */
@@ -27,7 +27,7 @@ export interface CriticalTimes {
 
 export interface CriticalOutcome {
   readonly bytes: number;
-  /** Until the last block was decided and written; the indexes follow. */
+  /** Times until the last block was decided and written. The index builds come after this. */
   readonly load: CriticalTimes;
   readonly all: CriticalTimes;
 }
@@ -40,7 +40,7 @@ export interface CriticalOptions {
 }
 
 const processFile = fileURLToPath(new URL('./critical-process.ts', import.meta.url));
-/** One core for our process and one for Postgres. */
+/** Minimum number of cores: one for our process, and one for Postgres. */
 const coresLeast = 2;
 
 async function runAlone(bitcoind: string, nodeFolder: string): Promise<CriticalOutcome> {
@@ -92,7 +92,7 @@ function coresTable(outcomes: readonly CriticalOutcome[]): Table {
   };
 }
 
-/** Use of both cores. The values are medians, so their sums may differ. */
+/** Measures only the critical stage. The values are medians, so their sums may differ. */
 export async function criticalSection(options: CriticalOptions): Promise<Section> {
   const { bitcoind, seed, leastBytes, rounds } = options;
   if (availableParallelism() < coresLeast) throw new OptionError('the critical stage alone needs two cores');

@@ -7,7 +7,7 @@ import { startBitcoind } from '#test/support/node/bitcoind.ts';
 import { submitBlock } from '#test/support/node/regtest-feed.ts';
 import { benchData, parametersName } from '../index/generated-chain.ts';
 
-/** Blocks that were fed to a node, recorded in a file beside its data. */
+/** The chain that a node was fed, as recorded in a file beside the node's data. */
 export interface FedChain {
   readonly height: number;
   readonly blocks: number;
@@ -16,7 +16,7 @@ export interface FedChain {
   readonly feedSeconds: number;
 }
 
-/** The folder of a node with the chain; made on first use, and kept for later runs. */
+/** Returns the folder of a node with the chain. Makes the folder on first use, and keeps it for later runs. */
 export async function fedNode(
   bitcoind: string,
   options: MainnetShapedOptions,

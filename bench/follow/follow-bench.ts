@@ -11,7 +11,7 @@ import { trackedSection } from './tracked.ts';
 const sectionNames = ['notice', 'sync', 'critical', 'transfers', 'restart'] as const;
 type SectionName = (typeof sectionNames)[number];
 
-/** More than the outputs that the blocks of transfers spend. */
+/** Minimum number of tracked outputs. It is more than the blocks of transfers spend. */
 const leastTracked = 100_000;
 
 export function bitcoind(): string {

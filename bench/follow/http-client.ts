@@ -7,7 +7,7 @@ export interface HttpAnswer {
   readonly text: string;
 }
 
-/** A GET over persistent connections, as browsers and servers use. */
+/** Sends a GET request over persistent connections, like browsers and servers do. */
 export async function get(origin: string, path: string): Promise<HttpAnswer> {
   const { statusCode, body } = await request(`${origin}${path}`, {
     dispatcher: agent,
@@ -16,7 +16,7 @@ export async function get(origin: string, path: string): Promise<HttpAnswer> {
   return { status: statusCode, text: await body.text() };
 }
 
-/** Height of the block up to which searches answer; -1: the index is empty. */
+/** Height of the last block that searches cover, or -1 if the index is empty. */
 export async function indexedHeight(origin: string): Promise<number> {
   const { headers, body } = await request(`${origin}/search?text=height&itemsPerPage=1`, {
     dispatcher: agent,
@@ -27,7 +27,7 @@ export async function indexedHeight(origin: string): Promise<number> {
   return typeof value === 'string' && value !== '' ? Number(value) : -1;
 }
 
-/** `totalItems` of a search's answer; null: no answer. */
+/** `totalItems` in the response to a search, or `null` if the search failed. */
 export async function totalItems(origin: string, path: string): Promise<number | null> {
   const { status, text } = await get(origin, path);
   return status === 200 ? (JSON.parse(text) as { totalItems: number }).totalItems : null;

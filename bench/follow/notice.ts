@@ -16,15 +16,18 @@ import type { Section } from './section.ts';
 
 const revealsPerBlock = 5000;
 const historyBlocks = 8;
-/** Blocks until the code is compiled. */
+/** Number of blocks after which the code is compiled. */
 const warmUpBlocks = 2;
-/** Interval between polls: finer than the measured times, and rare enough not to be the load. */
+/** Interval between polls, in ms. It is shorter than the measured times, and long enough that polls are no load. */
 const lookEveryMs = 4;
 const readableWithinMs = 60_000;
-/** Lets the background work of a block (sealing, vacuum) end before the next one, as at the tip of mainnet. */
+/**
+ * Pause after each block, in ms. Background work for the block (sealing, vacuum) ends meanwhile, as at the tip of
+ * mainnet.
+ */
 const pauseMs = 1500;
 
-/** The times at which the node's `hashblock` messages arrived here, by block. */
+/** Records when the node's `hashblock` messages arrived here, by block. */
 class Notices {
   readonly #socket = new Subscriber();
   readonly #at = new Map<string, number>();
@@ -66,7 +69,10 @@ export async function until(question: () => Promise<boolean>): Promise<void> {
 
 const needleOf = (block: number, index: number): string => `needle-${block}-${index}-end`;
 
-/** Everything that must be answered for a block: its last and its first inscription, by id, by hash and by text. */
+/**
+ * Requests that must succeed before a block counts as readable. They ask for its last and its first inscription by id,
+ * by hash and by text.
+ */
 function questions(
   origin: string,
   block: number,
@@ -86,17 +92,17 @@ function questions(
 
 export interface NoticeTask {
   readonly node: Bitcoind;
-  /** Address of the API. */
+  /** URL of the API. */
   readonly origin: string;
   readonly chain: MainnetShapedChain;
   readonly blocks: number;
-  /** Number of the first block in its texts: no two blocks of a chain may have the same. */
+  /** Number of the first block in its texts. No two blocks of a chain may have the same number. */
   readonly first?: number;
-  /** Script of an output beside each reveal; absent: none. */
+  /** Script of an additional output in each reveal. Default: no such output. */
   readonly message?: Uint8Array;
 }
 
-/** Milliseconds from the notice of each block until it is readable. */
+/** Time from the notice of each block until the block is readable, in ms. */
 export async function noticeTimes({
   node,
   origin,
@@ -123,7 +129,7 @@ export async function noticeTimes({
   return timesMs;
 }
 
-/** The time from the node's notice of a full block until HTTP answers for all of it. */
+/** Measures the time from the node's notice of a full block until all of the block is readable over HTTP. */
 export async function noticeSection(bitcoind: string, seed: string, blocks: number): Promise<Section> {
   const dataDir = join(benchData, 'notice');
   rmSync(dataDir, { recursive: true, force: true });

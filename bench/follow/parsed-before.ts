@@ -7,26 +7,26 @@ import { type ParseThreads, startParseThreads } from '#indexer/workers/parse-thr
 import type { BlockSource, BufferPool, SourceBlock } from '#kernel/contracts/block-source.ts';
 import { genesisHeight, type Height } from '#kernel/primitives/height.ts';
 
-/** A chain that was read and parsed before: a follower only has to decide and to write. */
+/** A chain that was already read and parsed, so a follower only has to decide and to write. */
 export interface ParsedBefore {
   readonly source: BlockSource;
-  /** Threads that return the parsed blocks at once. */
+  /** Replaces the parse threads. Returns the parsed blocks at once. */
   readonly threads: ParseThreads;
-  /** Size of the raw blocks. */
+  /** Total size of the raw blocks, in bytes. */
   readonly bytes: number;
 }
 
 export interface ParseBeforeOptions {
-  /** Key of the database that the blocks are written to. */
+  /** Fingerprint key of the database to which the blocks are written. */
   readonly fingerprintKey: Uint8Array;
-  /** The facts that its tables need. */
+  /** Facts that the tables of this database need. */
   readonly facts: FactSet;
 }
 
-/** More than an ordinary look-ahead has in progress. */
+/** Maximum number of parse jobs, more than an ordinary look-ahead starts. */
 const jobsMax = 1000;
 
-/** Reads and parses all blocks of a source, and keeps them in memory. */
+/** Reads and parses all blocks of a source. Keeps the results in memory. */
 export async function parseBefore(
   source: BlockSource,
   { fingerprintKey, facts }: ParseBeforeOptions,
@@ -68,7 +68,7 @@ export async function parseBefore(
   };
 }
 
-/** Buffers of a follower's sizes, each used only once. */
+/** Makes buffers in the sizes that a follower uses. Each buffer is used only once. */
 function keptBuffers(): BufferPool {
   const buffers = createBufferPool();
   return { take: (sizeBytes) => buffers.take(sizeBytes), give: () => undefined };

@@ -3,20 +3,23 @@ import { join } from 'node:path';
 import { readConnectionFile } from '#embedded-postgres/connection-file.ts';
 import { familyCpuMs, processStat } from '#kernel/stages/process-times.ts';
 
-/** A server's last reading is at most this old when it ends. Reading its family takes less than a millisecond. */
+/**
+ * Interval between two readings of a server's processor time, in ms. It is the largest possible age of the last reading
+ * before the server ends. A reading of the server's processes takes less than a millisecond.
+ */
 const lookEveryMs = 25;
 
-/** Processor seconds of a run, of whole process trees, including processes that have ended. */
+/** Processor time of a run, in seconds. It includes complete process trees and processes that have ended. */
 export interface ProcessorTime {
-  /** `satscribe`, and the programs that it ran. */
+  /** Time of `satscribe` and of the programs that it ran. */
   readonly oursSeconds: number;
   readonly postgresSeconds: number;
   readonly nodeSeconds: number;
 }
 
 /**
- * Measures a run of `satscribe` in a data folder beside a node, both children of this process; no other child may end
- * meanwhile. Linux only.
+ * Measures a run of `satscribe` in a data folder with a node. Both must be children of this process, and no other child
+ * may end meanwhile. Linux only.
  */
 export async function withProcessorTime<T>(
   dataDir: string,
@@ -25,7 +28,7 @@ export async function withProcessorTime<T>(
 ): Promise<{ readonly result: T; readonly time: ProcessorTime }> {
   const node = Number(readFileSync(join(nodeFolder, 'regtest/bitcoind.pid'), 'utf8'));
   const [oursBefore, nodeBefore] = [known(endedChildrenMs()), known(familyCpuMs(node))];
-  // a detached process, not a child of ours: only looking shows its usage
+  // Postgres is detached and not a child of ours, so its usage must be read repeatedly
   let postgresMs = 0;
   const look = async (): Promise<void> => {
     const server = await readConnectionFile(dataDir);

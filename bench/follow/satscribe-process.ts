@@ -6,12 +6,12 @@ import type { Bitcoind } from '#test/support/node/bitcoind.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Settings for a process to reach a node. */
+/** Settings with which a process reaches a node. */
 export function nodeSettings({ rpcUrl, cookieFile }: Bitcoind): Record<string, string> {
   return { BITCOIN_RPC_URL: rpcUrl, BITCOIN_COOKIE_FILE: cookieFile };
 }
 
-/** `satscribe` with arguments, in its own process and data folder; its output is in `output.log`. */
+/** A separate process of `satscribe` with arguments and a data folder. Its output is in `output.log`. */
 export class SatscribeProcess {
   readonly ended: Promise<number | null>;
   readonly #child: ChildProcess;
@@ -24,7 +24,7 @@ export class SatscribeProcess {
     const stderr = openSync(this.#log, 'a');
     this.#child = spawn(process.execPath, ['src/main.ts', ...words, '--data', dataDir], {
       cwd: root,
-      // measures searches, not their limits
+      // no limits, because the bench measures searches
       env: {
         PATH: process.env['PATH'] ?? '',
         HOME: process.env['HOME'] ?? '/',
@@ -56,7 +56,7 @@ export class SatscribeProcess {
     return this.#child.pid ?? 0;
   }
 
-  /** Address of the API, once it answers. */
+  /** Waits until the API answers. Returns its URL. */
   async ready(): Promise<string> {
     const found = new Promise<string>((resolve) => {
       const look = (): void => {

@@ -15,24 +15,26 @@ import type { Bitcoind } from '#test/support/node/bitcoind.ts';
 import { totalItems } from './http-client.ts';
 import { nodeSettings, SatscribeProcess } from './satscribe-process.ts';
 
-/** The minimum of searches: the slowest hundredth is then five searches. */
+/** Minimum number of searches. With 500, the slowest hundredth is five searches. */
 export const searchesMin = 500;
 const drawnTexts = 5000;
-/** Pause of the client between two searches. */
+/** Pause of the client between two searches, in ms. */
 const betweenQuestionsMs = 10;
-/** Time limit for the first answer: the cluster is created and the node asked for its facts. */
+/**
+ * How long the first response may take, in ms. The service first creates the cluster and requests facts from the node.
+ */
 const firstAnswerWithinMs = 60_000;
-/** Interval of the checks whether the sync is complete. */
+/** Interval at which the bench checks whether the sync is complete, in ms. */
 const lookEveryMs = 500;
-/** At rest the sealer leaves less than this unsealed in each of its tables (search/seal/sealer.ts). */
+/** When idle, the sealer leaves fewer unsealed rows than this in each of its tables (search/seal/sealer.ts). */
 const unsealedMax = 8192;
 const settledWithinMs = 120_000;
 
 export interface SearchedSync {
-  /** Milliseconds of each search, from its request to its last byte. */
+  /** Duration of each search from its request to its last byte, in ms. */
   readonly during: readonly number[];
   readonly idle: readonly number[];
-  /** From the first answer until the chain is indexed, with all secondary indexes. */
+  /** Seconds from the first response until the chain and all secondary indexes are complete. */
   readonly seconds: number;
 }
 
@@ -41,11 +43,11 @@ export interface SearchedSyncOptions {
   /** The height of the node's tip. */
   readonly height: number;
   readonly seed: string;
-  /** Created for the run, and removed after it. */
+  /** Folder that is created for the run, and removed after it. */
   readonly dataDir: string;
 }
 
-/** Paths of searches for parts of the chain's texts, and for hashes of whole texts. */
+/** Paths of searches for parts of the chain's texts, and for hashes of complete texts. */
 function* searches(seed: string, random: Random): Generator<string, never> {
   const source = mainnetShapedTexts(seed);
   const texts = Array.from({ length: drawnTexts }, () => source.next().body);
@@ -67,9 +69,10 @@ function* searches(seed: string, random: Random): Generator<string, never> {
 }
 
 /**
- * Runs `satscribe serve` from an empty folder to the tip of a node with a complete chain, while a client sends one
- * search after another: from the first answered search until every block and every index is complete. Then measures
- * the same number of searches, at least `searchesMin`, on the same data at rest: sealed and vacuumed.
+ * Runs `satscribe serve` from an empty folder to the tip of a node with a complete chain. Meanwhile a client sends one
+ * search after another, from the first search that succeeds until every block and every index is complete. Then it
+ * measures the same number of searches, at least `searchesMin`, on the same data when the service is idle: sealed and
+ * vacuumed.
  */
 export async function searchedSync({
   node,
@@ -103,7 +106,7 @@ export async function searchedSync({
   }
 }
 
-/** Sends the next search; returns its milliseconds after the client's think time. */
+/** Sends the next search and pauses. Returns the duration of the search without the pause, in ms. */
 type Ask = () => Promise<number>;
 
 function asker(origin: string, seed: string): Ask {
@@ -119,7 +122,7 @@ function asker(origin: string, seed: string): Ask {
   };
 }
 
-/** Settles once searches are answered; that first search is not counted. */
+/** Settles once a search succeeds. This first search is not counted. */
 async function firstAnswer(ask: Ask, satscribe: SatscribeProcess): Promise<void> {
   const end = performance.now() + firstAnswerWithinMs;
   const ended = satscribe.ended.then((code) => {
@@ -147,7 +150,7 @@ async function askUntil(ask: Ask, isOver: () => Promise<boolean>): Promise<numbe
   }
 }
 
-/** Whether all blocks and all indexes are complete. */
+/** Returns a function that tells whether all blocks and all indexes are complete. */
 function synced(database: pg.Client, height: number): () => Promise<boolean> {
   return async () => {
     const { rows } = await database.query<{ tip_height: number | null }>(
@@ -158,7 +161,7 @@ function synced(database: pg.Client, height: number): () => Promise<boolean> {
   };
 }
 
-/** Waits for the sealer, then vacuums: otherwise autovacuum would run during the searches. */
+/** Waits for the sealer, then vacuums. Otherwise autovacuum would run during the searches. */
 async function settle(database: pg.Client): Promise<void> {
   const end = performance.now() + settledWithinMs;
   for (;;) {

@@ -4,10 +4,10 @@ import type { Figure, Table } from '../report.ts';
 /** A part of the bench that can run alone. */
 export interface Section {
   readonly notes: readonly string[];
-  /** Figures under their documented names. */
+  /** Figures that the documents name. */
   readonly figures: readonly Figure[];
   readonly details: readonly Figure[];
   readonly tables?: readonly Table[];
-  /** All stages, for the JSON line: the table leaves out the shortest. */
+  /** All stages, for the JSON line. The table omits the shortest stages. */
   readonly stages?: readonly StageRow[];
 }

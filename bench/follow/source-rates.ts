@@ -5,22 +5,22 @@ import type { SourceBlock } from '#kernel/contracts/block-source.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { startBitcoind } from '#test/support/node/bitcoind.ts';
 
-/** The follower's read-ahead for two parsers. */
+/** Number of blocks that the follower reads ahead with two parsers. */
 const readAhead = 5;
 
 export interface SourceRateTask {
   readonly bitcoind: string;
   readonly dataDir: string;
-  /** Use the node's REST interface; otherwise blocks and spent outputs come by RPC. */
+  /** Whether to use the node's REST interface. Otherwise blocks and spent outputs come by RPC. */
   readonly rest: boolean;
-  /** Reads blocks from the tip down, up to this many bytes. */
+  /** Maximum number of bytes. Blocks are read from the tip down. */
   readonly mostBytes: number;
   readonly rounds: number;
 }
 
 /**
- * Megabytes of raw blocks a second, one value a round: blocks and their spent outputs, read ahead and in order, then
- * dropped.
+ * Measures how fast blocks and their spent outputs are read, in megabytes of raw blocks per second, with one value for
+ * each round. They are read ahead and in order, and then dropped.
  */
 export async function sourceRates(task: SourceRateTask): Promise<number[]> {
   const { bitcoind, dataDir, rest, rounds } = task;

@@ -5,7 +5,7 @@ import { cellsOf, shownRows, stageHeads } from '#kernel/stages/stage-table.ts';
 import type { Table } from '../report.ts';
 import type { ProcessorTime } from './processor-time.ts';
 
-/** The sums at the end of a trace file. */
+/** Reads the sums at the end of a trace file. */
 export function readStageSums(path: string): StageSums {
   const events = JSON.parse(readFileSync(path, 'utf8')) as { name: string; args: StageSums }[];
   const last = events.at(-1);
@@ -13,16 +13,19 @@ export function readStageSums(path: string): StageSums {
   return last.args;
 }
 
-/** Parts that work on one batch after another. */
+/** Parts that process one batch after another. */
 const parts: readonly StagePart[] = ['main thread', 'writer connection', 'sealer thread'];
 
-/** Sockets, streams, garbage and the start: no other thread does this work. */
+/**
+ * Name of the main thread's other work: sockets, streams, garbage collection and the start. No other thread does this
+ * work.
+ */
 const mainsOther = 'main thread, other';
 
 /**
  * The part that would limit a sync with any number of cores, and its processor seconds. Fetching, checking and parsing
- * are left out, because more threads do them faster, and so are index builds. The main thread counts completely, from
- * its start to its end, including receiving the blocks from the node.
+ * are not included, because more threads make them faster. Index builds are not included either. The main thread counts
+ * completely, from its start to its end, including the time in which it receives blocks from the node.
  */
 export function criticalPart(rows: readonly StageRow[]): { readonly name: string; readonly seconds: number } {
   const sums = parts.map((name) => {
@@ -34,7 +37,7 @@ export function criticalPart(rows: readonly StageRow[]): { readonly name: string
   return sums.reduce((most, each) => (each.seconds > most.seconds ? each : most));
 }
 
-/** @param time of whole processes in the same run */
+/** @param time processor time of complete processes in the same run */
 export function stagesTable(sums: StageSums, time: ProcessorTime): Table {
   const [, ...heads] = stageHeads;
   return {

@@ -20,17 +20,17 @@ export interface SyncTask {
   readonly seed: string;
   readonly leastBytes: number;
   readonly rounds: number;
-  /** Path of an ord, or null. */
+  /** Path of ord's program; `null` if there is none. */
   readonly ord: string | null;
 }
 
 export const firstSyncFolder = join(benchData, 'first-sync');
-/** RPC takes many times as long, so a part of the chain is enough. */
+/** Maximum number of bytes read by RPC. RPC takes many times as long as REST, so a part of the chain is enough. */
 const rpcBytesMax = 60e6;
-/** The most syncs of a chain that is too short for enough searches in one sync. */
+/** Maximum number of syncs, if the chain is too short for enough searches in one sync. */
 const searchedSyncsMax = 8;
 
-/** Seconds from a process' start to its end. */
+/** Seconds from the start of a process to its end. */
 async function secondsOf(start: () => Promise<{ success(): Promise<void> }>): Promise<number> {
   const from = performance.now();
   await (await start()).success();
@@ -41,7 +41,7 @@ export interface FirstSync extends ProcessorTime {
   readonly seconds: number;
 }
 
-/** A first sync: `satscribe index` from an empty folder to the tip. The folder stays. */
+/** Runs a first sync: `satscribe index` from an empty folder to the tip. The folder is kept. */
 export async function firstSync(
   node: Bitcoind,
   chain: FedChain,
@@ -62,14 +62,17 @@ interface TracedSync {
   readonly stages: StageSums;
 }
 
-/** A first sync that records its stages: it is not counted, because recording costs time. */
+/** Runs a first sync that records its stages. It is not counted, because recording takes time. */
 async function tracedSync(node: Bitcoind, chain: FedChain): Promise<TracedSync> {
   const path = join(benchData, 'first-sync-trace.json');
   const time = await firstSync(node, chain, ['--trace', path]);
   return { time, stages: readStageSums(path) };
 }
 
-/** ord's own first sync, from an empty folder to the tip, in seconds; without flags neither sats nor addresses. */
+/**
+ * Runs ord's own first sync, from an empty folder to the tip. Returns its seconds. Without flags, ord indexes neither
+ * sats nor addresses.
+ */
 export function ordSync(ord: string, node: Bitcoind, flags: readonly string[] = []): Promise<number> {
   const dataDir = join(benchData, 'ord');
   rmSync(dataDir, { recursive: true, force: true });
@@ -108,7 +111,7 @@ interface Runs {
 const countOf = (searched: readonly SearchedSync[]): number =>
   searched.reduce((sum, { during }) => sum + during.length, 0);
 
-/** First syncs, alternating, so that other load on the machine affects both equally. */
+/** Runs first syncs that alternate, so that other load on the machine affects both equally. */
 async function runs(task: SyncTask, dataDir: string, chain: FedChain): Promise<Runs> {
   const node = await startBitcoind({ executable: task.bitcoind, dataDir });
   const made = { firstSync: [] as FirstSync[], ord: [] as number[], searched: [] as SearchedSync[] };
@@ -132,7 +135,7 @@ async function runs(task: SyncTask, dataDir: string, chain: FedChain): Promise<R
   }
 }
 
-/** Use of the machine's cores during first syncs. */
+/** How much first syncs use the machine's cores. */
 function processorFigures(runs: readonly FirstSync[], bytes: number): Figure[] {
   const per100MB = (of: (run: FirstSync) => number): number => median(runs.map(of)) / (bytes / 100e6);
   return [

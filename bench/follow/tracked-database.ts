@@ -11,13 +11,13 @@ import { copyBinary, encoderOf } from '#kernel/pg/copy-binary.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { spentOutputs, syntheticCoin, transferPlan } from './transfer-chain.ts';
 
-/** Rows of `chain.inscriptions` and `chain.locations` per statement. */
+/** Number of rows of `chain.inscriptions` and `chain.locations` in one statement. */
 const rowsPerStatement = 1_000_000;
 
 /**
- * Fills an empty database: the first blocks of the chain through the indexer, and then many inscriptions as rows, each
- * in an output of its own. The rows have the data that the writer and the ledger need for inscriptions that never
- * moved. The ones that blocks will spend are spread evenly over all.
+ * Fills an empty database. The indexer writes the first blocks of the chain. Then many inscriptions are added as rows,
+ * each in a separate output. These rows have the data that the writer and the ledger need for inscriptions that never
+ * moved. Outputs that blocks will spend are spread evenly among all.
  */
 export async function fillTrackedOutputs(pool: pg.Pool, source: BlockSource, outputs: number): Promise<void> {
   const { filledHeight } = transferPlan;

@@ -1,6 +1,4 @@
-/**
- * The process that opens a database with many tracked outputs: started by ./tracked.ts, which receives its message.
- */
+/** The process that opens a database with many tracked outputs. ./tracked.ts starts it, and receives its message. */
 
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -28,7 +26,7 @@ interface Touched {
   readonly rows: number;
 }
 
-/** WAL bytes and rows written so far. */
+/** Bytes of WAL and number of rows written so far. */
 async function touched(writer: pg.ClientBase, pool: pg.Pool): Promise<Touched> {
   await writer.query('SELECT pg_stat_force_next_flush()');
   await delay(50);
@@ -39,7 +37,7 @@ async function touched(writer: pg.ClientBase, pool: pg.Pool): Promise<Touched> {
   return { walBytes: Number(rows[0]?.wal), rows: Number(rows[0]?.rows) };
 }
 
-/** Loads the writer's memory, as at a start, and samples the size of the process meanwhile. */
+/** Loads the writer's memory, like at a start. Meanwhile it samples the size of the process. */
 async function load(url: string): Promise<Omit<TrackedOutcome, 'blocks'>> {
   const pool = createPool(url, { applicationName: 'satscribe bench' });
   const session = await openChainSession(pool, 'regtest');
@@ -63,7 +61,7 @@ async function load(url: string): Promise<Omit<TrackedOutcome, 'blocks'>> {
   return outcome;
 }
 
-/** Applies the blocks of transfers like the follower at the tip: one at a time. */
+/** Applies the blocks of transfers one at a time, like the follower at the tip. */
 async function transfers(url: string, folder: string): Promise<TrackedOutcome['blocks']> {
   const pool = createPool(url, { applicationName: 'satscribe bench' });
   const source = await openFolderSource(folder);
@@ -82,7 +80,7 @@ async function transfers(url: string, folder: string): Promise<TrackedOutcome['b
     },
     onStep: (step, seconds) => steps.get(step)?.push(seconds * 1000),
   });
-  // after the block that measured the restart
+  // starts after the block with which the restart was measured
   const refs = await source.refs(asHeight(transferPlan.filledHeight + 2));
   const parsePool = createParsePool(createBufferPool(), {
     facts: factsOf(session.followed.active.map(({ table }) => table)),
@@ -111,7 +109,7 @@ async function transfers(url: string, folder: string): Promise<TrackedOutcome['b
   };
 }
 
-/** From process start to the commit of a block: the measurement of `restartSeconds`. */
+/** Runs from the process start to the commit of a block. This is what `restartSeconds` measures. */
 async function restart(url: string, folder: string): Promise<void> {
   const { follow } = await import('#indexer/follow/follow.ts');
   const pool = createPool(url, { applicationName: 'satscribe bench' });

@@ -15,7 +15,10 @@ import type { Section } from './section.ts';
 import { fillTrackedOutputs } from './tracked-database.ts';
 import { generateTransferChain, transferPlan } from './transfer-chain.ts';
 
-/** `restart`: from process start to the next block's commit; `load`: the writer's memory; `transfers`: the blocks. */
+/**
+ * The measurement: `restart` from process start to the next block's commit, `load` of the writer's memory, or
+ * `transfers` of the blocks.
+ */
 export interface TrackedTask {
   readonly kind: 'restart' | 'load' | 'transfers';
   readonly url: string;
@@ -26,14 +29,17 @@ export interface TrackedOutcome {
   readonly loadMs: number;
   readonly trackedOutputs: number;
   readonly setBytes: number;
-  /** The peak of the process, beyond its size before loading. */
+  /** Peak size of the process, minus its size before loading. */
   readonly peakBytes: number;
   readonly blocks: {
     readonly timesMs: readonly number[];
-    /** Parts of the time: the rules, and the transaction. The rest are reads from the database. */
+    /**
+     * Two parts of the time: the ledger's rules, and the transaction. The remaining time is for reads from the
+     * database.
+     */
     readonly ledgerMs: readonly number[];
     readonly writeMs: readonly number[];
-    /** The mean per block. */
+    /** Mean number per block. */
     readonly walBytes: number;
     readonly rows: number;
   } | null;
@@ -75,7 +81,7 @@ async function measure(folder: string, outputs: number): Promise<Measured> {
   }
 }
 
-/** The cost of a block and the time of a start, with very many tracked outputs and with few. */
+/** Measures the cost of a block and the time of a start, with very many tracked outputs and with few. */
 export async function trackedSection(outputs: number, withRatio: boolean): Promise<Section> {
   const folder = join(benchData, `transfers-${parametersName(transferPlan)}`);
   cachedFolder(folder, generateTransferChain);

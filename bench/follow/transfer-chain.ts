@@ -3,22 +3,24 @@ import { regtestGenesis } from '#test/builders/block.ts';
 import { type BlockFolder, SpentWriter } from '#test/builders/block-folder.ts';
 import { type Coin, openScript, ValidBlocks } from '#test/builders/valid-blocks.ts';
 
-/** Blocks of transfers on top of a chain whose inscriptions `tracked-database.ts` wrote into the tables. */
+/**
+ * Constants for blocks of transfers, on top of a chain whose inscriptions `tracked-database.ts` wrote into the tables.
+ */
 export const transferPlan = {
-  /** The height of the synthetic inscriptions. */
+  /** Height of the block that has the synthetic inscriptions. */
   filledHeight: 2,
   warmUpBlocks: 5,
   measuredBlocks: 50,
   transfersPerBlock: 2000,
 } as const;
 
-/** Synthetic outputs that the blocks spend; the last blocks spend outputs that the first ones created. */
+/** Number of synthetic outputs that the blocks spend. The last blocks spend outputs that the first blocks created. */
 export const spentOutputs = transferPlan.measuredBlocks * transferPlan.transfersPerBlock;
 
 const postageSats = 10_000;
 const feeSats = 20;
 
-/** Output `index` that blocks will spend: the first output of an invented transaction. */
+/** Output `index` of those that blocks will spend. It is the first output of an invented transaction. */
 export function syntheticCoin(index: number): Coin {
   const number = Buffer.alloc(4);
   number.writeUInt32LE(index);
@@ -26,7 +28,10 @@ export function syntheticCoin(index: number): Coin {
   return { txid, vout: 0, value: postageSats, script: openScript(txid) };
 }
 
-/** Two empty blocks, then the blocks of transfers: one input and one output each, in mixed order of keys. */
+/**
+ * Writes two empty blocks, and then the blocks of transfers. Each transfer has one input and one output, and the keys
+ * come in mixed order.
+ */
 export function generateTransferChain(folder: BlockFolder): void {
   const { filledHeight, warmUpBlocks, measuredBlocks, transfersPerBlock } = transferPlan;
   const blocks = new ValidBlocks();
@@ -41,7 +46,7 @@ export function generateTransferChain(folder: BlockFolder): void {
   let next = 0;
   const coinOf = (): Coin => {
     if (next === spentOutputs) return moved.shift() as Coin;
-    // a prime step visits every output once, far from the one before
+    // with a prime step, every output comes once, far from the one before
     return syntheticCoin((next++ * 61_813) % spentOutputs);
   };
   for (let block = 0; block < warmUpBlocks + measuredBlocks; block++) {

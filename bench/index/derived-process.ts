@@ -12,7 +12,7 @@ export interface DerivedTask {
 
 export interface DerivedOutcome {
   readonly wallMs: number;
-  /** Processor time of our process, and of Postgres. */
+  /** Processor time of our process, and that of Postgres, in ms. */
   readonly oursMs: number;
   readonly postgresMs: number;
   readonly bytes: number;
@@ -23,7 +23,7 @@ export interface DerivedOutcome {
 
 const processFile = fileURLToPath(new URL('./derived-run.ts', import.meta.url));
 
-/** Indexes in a new process with its own embedded Postgres, which is removed. */
+/** Indexes in a new process with its own embedded Postgres, which is removed afterwards. */
 export async function runDerived(task: DerivedTask): Promise<DerivedOutcome> {
   rmSync(task.dataDir, { recursive: true, force: true });
   try {

@@ -1,4 +1,4 @@
-/** The indexing process: started by ./derived-process.ts, which receives its only message. */
+/** The indexing process. ./derived-process.ts starts it, and receives its only message. */
 import { performance } from 'node:perf_hooks';
 import { allowCheckpoints } from '#bench/allow-checkpoints.ts';
 import { readConnectionFile } from '#embedded-postgres/connection-file.ts';
@@ -11,8 +11,9 @@ import { familyCpuMs } from '#kernel/stages/process-times.ts';
 import type { DerivedOutcome, DerivedTask } from './derived-process.ts';
 
 /**
- * Newest blocks that keep their event texts. In a first sync of mainnet one block in thousands keeps them. With the
- * usual 144 nearly all blocks of this chain would: compressing them was a third of the cost of runes.
+ * Number of newest blocks that keep their event texts. In a first sync of mainnet one block in thousands keeps them.
+ * With the usual 144, nearly all blocks of this chain would keep them, and their compression was a third of the cost of
+ * runes.
  */
 const eventsKeepBlocks = 10;
 

@@ -6,24 +6,24 @@ import { type ChainOptions, generateInscriptionChain } from '#test/builders/insc
 import { numberOption } from '../options.ts';
 import { runIndex } from './index-process.ts';
 
-/** The folder of generated chains and databases; not in the repository. */
+/** The folder of generated chains and databases. It is not in the repository. */
 export const benchData = join(import.meta.dirname, '..', 'data');
 
 export interface GeneratedChain {
   readonly options: ChainOptions;
-  /** The block folder. */
+  /** The folder of the blocks. */
   readonly dir: string;
-  /** The database for the search bench. */
+  /** The folder of the database for the search bench. */
   readonly dataDir: string;
   readonly description: Description;
 }
 
-/** Least number of inscriptions: fewer fit into one commit, which gives no rate. */
+/** Minimum number of inscriptions. Fewer would fit into one commit, from which no rate can be computed. */
 const leastInscriptions = 30_000;
-/** Version of the generators: a new version gives other chains for the same seed. */
+/** Version of the generators. A new version makes other chains from the same seed. */
 const generatorVersion = 1;
 
-/** A short name, unique to the parameters. */
+/** A short name that is unique for these parameters. */
 export function parametersName(parameters: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify([generatorVersion, parameters]))
@@ -36,11 +36,11 @@ export interface GeneratedChainArguments {
   readonly docs: string;
   readonly moves: string;
   readonly seed: string;
-  /** 0 … 1; absent: no inscription has metadata. */
+  /** Share of inscriptions with metadata, 0 to 1. Default: none. */
   readonly metadata?: string;
 }
 
-/** The chain of small text inscriptions, generated on first use. */
+/** Returns the chain of small text inscriptions. It is generated on first use. */
 export function generatedChain({ docs, moves, seed, metadata }: GeneratedChainArguments): GeneratedChain {
   const options: ChainOptions = {
     seed,
@@ -57,7 +57,7 @@ export function generatedChain({ docs, moves, seed, metadata }: GeneratedChainAr
   return { options, dir, dataDir: `${dir}-database`, description };
 }
 
-/** The data folder with the whole chain indexed and sealed, made on first use. */
+/** Returns a data folder in which the complete chain is indexed and sealed. It is made on first use. */
 export async function indexedChain(chain: GeneratedChain): Promise<string> {
   if (!existsSync(chain.dataDir)) {
     await runIndex({

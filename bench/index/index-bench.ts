@@ -21,8 +21,8 @@ interface Part {
 }
 
 /**
- * The commit rate of the last fifth of the inscriptions, divided by that of the first fifth, which begins with the
- * first commit.
+ * The commit rate for the last fifth of the inscriptions, divided by that for the first fifth. The first fifth starts
+ * with the first commit.
  */
 function lastFifthOverFirst({ commits, inscriptions }: IndexOutcome): number {
   const [firstMs, firstCount] = commits.find(([, count]) => count > 0) as readonly [number, number];
@@ -43,14 +43,14 @@ const medianOf = (outcomes: readonly IndexOutcome[], value: (outcome: IndexOutco
 const most = (outcomes: readonly IndexOutcome[], value: (outcome: IndexOutcome) => number): number =>
   Math.max(...outcomes.map(value));
 
-/** The generators' description of a chain. */
+/** Describes a chain as its generators do. */
 function described(description: Description): string {
   return Object.entries(description)
     .map(([name, value]) => `${name} ${typeof value === 'number' ? Number(value.toPrecision(4)) : value}`)
     .join(', ');
 }
 
-/** A run with profiling, which slows it down, so it is not counted. */
+/** Runs the index with profiling. Profiling slows the run down, so the run is not counted. */
 async function stagesOf(chain: string, folder: string, bulkUntil: number | null): Promise<Table> {
   const dataDir = join(benchData, 'stages-database');
   const { stages } = await runIndex({ folder, dataDir, bulkUntil, tip: false, stages: true });
@@ -165,7 +165,7 @@ async function generatedPart(chain: GeneratedChain, runs: number): Promise<Part>
   };
 }
 
-/** The part of indexing that builds the secondary indexes. */
+/** How long indexing took after the last commit, in ms. This is the time for the secondary indexes. */
 function afterCommits({ commits, indexMs }: IndexOutcome): number {
   return indexMs - (commits.at(-1)?.[0] ?? 0);
 }

@@ -3,15 +3,17 @@ import { fileURLToPath } from 'node:url';
 import { processOutcome } from '../process-outcome.ts';
 import type { Stage } from './stages.ts';
 
-/** The task of a separate process, so that its memory and event loop are measured alone. */
+/** The task of a separate process, in which memory and event loop are measured without other work. */
 export interface IndexTask {
   readonly folder: string;
   readonly dataDir: string;
-  /** Last height of the bulk load; null: the whole folder. */
+  /** Height at which the bulk load ends; `null` for the complete folder. */
   readonly bulkUntil: number | null;
-  /** Whether to continue after the bulk load to the folder's tip, block by block, with the time of each. */
+  /**
+   * Whether to continue after the bulk load, block by block up to the folder's tip, and measure the time of each block.
+   */
   readonly tip: boolean;
-  /** Whether to profile time and memory, which costs some of both. */
+  /** Whether to profile time and memory. Profiling itself takes time and memory. */
   readonly stages: boolean;
 }
 
@@ -19,15 +21,15 @@ export interface IndexOutcome {
   readonly inscriptions: number;
   readonly blocks: number;
   readonly bytes: number;
-  /** From the start to the last commit, with all secondary indexes. */
+  /** Time from the start to the last commit, with all secondary indexes. */
   readonly indexMs: number;
-  /** The time to seal the rest after that. */
+  /** Additional time until everything is sealed. */
   readonly sealMs: number;
-  /** At each commit: milliseconds since the start, and inscriptions so far. */
+  /** For each commit: milliseconds since the start, and the number of inscriptions so far. */
   readonly commits: readonly (readonly [ms: number, inscriptions: number])[];
   readonly eventLoopP99Ms: number;
   readonly peakMemoryMB: number;
-  /** All tables with their indexes, after VACUUM and a checkpoint. */
+  /** Size of all tables and their indexes, after VACUUM and a checkpoint. */
   readonly databaseBytes: number;
   readonly sizes: readonly { readonly name: string; readonly bytes: number }[];
   readonly tipMs: readonly number[];
@@ -36,7 +38,7 @@ export interface IndexOutcome {
 
 const processFile = fileURLToPath(new URL('./index-run.ts', import.meta.url));
 
-/** Indexes in a new process with its own embedded Postgres; on success the data folder remains. */
+/** Indexes in a new process with its own embedded Postgres. If it succeeds, the data folder is kept. */
 export async function runIndex(task: IndexTask): Promise<IndexOutcome> {
   const dataDir = `${task.dataDir}.unfinished`;
   rmSync(dataDir, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** The indexing process: started by ./index-process.ts, which receives its only message. */
+/** The indexing process. ./index-process.ts starts it, and receives its only message. */
 
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -18,7 +18,7 @@ import { forgetAbove } from '#search/segments/forget-segments.ts';
 import type { IndexOutcome, IndexTask } from './index-process.ts';
 import { StageProfile } from './stages.ts';
 
-/** Sampling interval of the event loop; the figure includes it on top of the delay. */
+/** Interval between two samples of the event loop, in ms. It is included in the figure. */
 const lookEveryMs = 1;
 const lockLookEveryMs = 10;
 const signal = new AbortController().signal;
@@ -30,7 +30,7 @@ interface Bulk {
   readonly commits: [ms: number, inscriptions: number][];
 }
 
-/** The work of `satscribe index`: the chain, its indexes, and everything sealed for searches. */
+/** Does the work of `satscribe index`: it writes the chain, builds the indexes, and seals everything for searches. */
 async function bulkLoad(
   source: BlockSource,
   pool: pg.Pool,
@@ -59,13 +59,13 @@ async function bulkLoad(
   return { indexMs: indexed - start, sealMs: performance.now() - indexed, progress, commits };
 }
 
-/** Waits until the writer's lock is free: the connections of a run end a moment after it. */
+/** Waits until the writer's lock is free. The connections of a run end a moment after the run. */
 async function lockIsFree(pool: pg.Pool): Promise<void> {
   const held = "SELECT FROM pg_locks WHERE locktype = 'advisory'";
   while ((await pool.query(held)).rowCount !== 0) await delay(lockLookEveryMs);
 }
 
-/** Milliseconds from the request of a block to its commit, for each block above the tip that reveals. */
+/** Time from the request of a block to its commit in ms, for each block above `above`. */
 async function tipBlocks(source: BlockSource, pool: pg.Pool, above: number): Promise<number[]> {
   const times: number[] = [];
   for (const { height } of await source.refs(asHeight(above + 1))) {

@@ -9,16 +9,18 @@ import { StageRecorder, type TraceSink } from '#kernel/stages/stage-recorder.ts'
 import { watchStatements } from '#kernel/stages/watch-statements.ts';
 
 /**
- * Time and memory by stage. `ms` is working time of the main thread and workers, and waiting time of the database.
+ * Time and memory of a stage. `ms` is working time for the main thread and workers, and waiting time for the database.
  */
 export interface Stage {
   readonly name: string;
   readonly ms: number;
-  /** JavaScript heap allocated, without the memory of typed arrays; null: unknown. */
+  /** Allocated JavaScript heap in MB, without the memory of typed arrays; `null` if unknown. */
   readonly allocatedMB: number | null;
 }
 
-/** The stage of a function, by its file; functions of other files count to the stage that called them. */
+/**
+ * The stage of a function, by the function's file. A function in any other file counts for the stage that called it.
+ */
 const stageOfFile: readonly (readonly [pattern: RegExp, stage: string])[] = [
   [/\/indexer\/ledger\//, 'main: ledger'],
   [/\/(indexer|kernel)\/events\//, 'main: events (texts and hashes)'],
@@ -33,7 +35,10 @@ const stageOfFile: readonly (readonly [pattern: RegExp, stage: string])[] = [
   [/\/node_modules\/pg/, 'main: database client'],
 ];
 
-/** Workers cannot be profiled, so their work is repeated in this thread for this many bytes of blocks. */
+/**
+ * Size of the blocks for which the workers' work is repeated in this thread, in bytes. Workers themselves cannot be
+ * profiled.
+ */
 const repeatedBytes = 200e6;
 const sampleEveryMicroseconds = 500;
 const sampleEveryBytes = 64 * 1024;
@@ -90,13 +95,13 @@ function allocatedByStage({ head }: HeapProfiler.SamplingHeapProfile): Sums {
   return sums;
 }
 
-/** Keeps no events: only sums are needed. */
+/** A trace that keeps no events, because only the sums are needed. */
 const noTrace: TraceSink = { event: () => undefined, close: () => undefined };
 
-/** Profiles a run of this thread, and then repeats the workers' work in it. */
+/** Profiles a run of this thread. Afterwards it repeats the workers' work in this thread. */
 export class StageProfile {
   readonly #session = new Session();
-  /** For the writer and the sealer: the times of statements, and the waiting time of each stage. */
+  /** Recorder of the writer and the sealer. It has the times of statements, and the waiting time of each stage. */
   readonly stages = new StageRecorder(noTrace);
 
   static async start(pool: pg.Pool): Promise<StageProfile> {
@@ -110,7 +115,7 @@ export class StageProfile {
     return recorder;
   }
 
-  /** The stages of a run that indexed this many bytes of blocks. */
+  /** Ends the profile. Returns the stages of the run, which indexed this many bytes of blocks. */
   async stop(source: BlockSource, bytes: number): Promise<Stage[]> {
     const statements = (this.stages.end()?.rows ?? []).filter(({ stage }) => isStatement(stage));
     const work = workByStage((await this.#session.post('Profiler.stop')).profile);

@@ -21,13 +21,13 @@ import { percentile } from '../statistics.ts';
 import { fillOrders, migrateToEarlierVersion, type StoredOrders } from './stored-orders.ts';
 
 const satsOfBitcoin = 100_000_000;
-/** Orders with a posting, after the first of them warmed up the connection. */
+/** Number of measured postings of orders. Some earlier ones warm up the connection. */
 const postings = 2000;
 const warmUps = 200;
 
 /**
- * Measures the ledger with many orders. They are stored in the form of an earlier version, and migrated. With `--until
- * filled` the server stays in that state for other measurements: its address is printed.
+ * Measures the ledger with many orders. They are stored like in an earlier version, and then migrated. With `--until
+ * filled` the server keeps running for other measurements, and its URL is printed.
  */
 export async function ledgerBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
@@ -91,13 +91,13 @@ async function secondsOf(work: () => Promise<unknown>): Promise<number> {
   return (performance.now() - startedAt) / 1000;
 }
 
-/** Lists the coins of all orders, like the process that processes orders does between its looks. */
+/** Lists the coins of all orders, like the service does between its rounds. */
 async function fillCoins(client: pg.Client): Promise<void> {
   const filling = new CoinsFilling(pino({ level: 'silent' }));
   while (!filling.isComplete) await filling.next(client);
 }
 
-/** The bytes of a table with its indexes. */
+/** The size of a table with its indexes, in bytes. */
 async function bytesOf(client: pg.Client, table: string): Promise<number> {
   const { rows } = await client.query<{ bytes: number }>('SELECT pg_total_relation_size($1) AS bytes', [
     table,
@@ -154,7 +154,7 @@ async function auditFigure(client: pg.Client, stored: StoredOrders): Promise<Fig
   }
 }
 
-/** Sends the questions to a node, and answers like the chain of these orders. */
+/** Sends requests to a node, but returns results that fit the chain of these orders. */
 const nodeOf = (rpc: BatchRpc, { tip, coins }: StoredOrders): BatchRpc => ({
   url: rpc.url,
   async call<Result>(...asked: Parameters<BatchRpc['call']>): Promise<Result> {

@@ -6,15 +6,15 @@ import { migrationNames } from '#kernel/pg/migrate.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash, trustedTxid } from '#kernel/primitives/hash.ts';
 
-/** The last migration before all subjects shared a ledger: the rows below are those of its version. */
+/** The last migration before all subjects shared a ledger. The rows below are rows of that version. */
 const lastMigration = '0030_return_costs';
 const ordersAtOnce = 1000;
-/** The block with all transactions, and the tip. */
+/** Heights of the block that has all transactions, and of the tip. */
 const minedHeight = 100;
 const tipHeight = 110;
 const madeAt = '2026-01-01T00:00:00Z';
 
-/** Sats of an order of one file. */
+/** Amounts in an order of one file, in sats. */
 const postage = 546;
 const fee = 400;
 const amount = 3446;
@@ -24,13 +24,13 @@ const bumpFee = 500;
 const commission = 300;
 const additional = 500;
 
-/** An unspent output at a script of the wallet. */
+/** An unspent output that pays a script of the wallet. */
 export interface OwnCoin {
   readonly value: number;
   readonly script: string;
 }
 
-/** A database of an earlier version, and the answers that its node must give. */
+/** The tip and the coins that a node must return for a database of an earlier version. */
 export interface StoredOrders {
   readonly tip: string;
   readonly coins: ReadonlyMap<string, OwnCoin>;
@@ -60,8 +60,9 @@ export async function migrateToEarlierVersion(client: pg.Client): Promise<void> 
 }
 
 /**
- * Fills such a database with delivered orders of one file, as that version stored them. Each tenth was paid too much,
- * which is refunded; each fifth names a referral; each twentieth was bumped; each hundredth waits for its payment.
+ * Fills such a database with delivered orders of one file, as the earlier version stored them. Every tenth order was
+ * paid too much, and the excess is refunded. Every fifth names a referral, every twentieth was bumped, and every
+ * hundredth waits for its payment.
  */
 export async function fillOrders(client: pg.Client, count: number): Promise<StoredOrders> {
   const tip = hashOf('tip');
@@ -104,7 +105,7 @@ class Rows {
     this.#tables.set(table, rows);
   }
 
-  /** Inserts the rows in the order in which their tables were used first: rows that others name come before these. */
+  /** Inserts the rows, table by table in the order of first use. Rows that others refer to come before these others. */
   async insert(tx: pg.ClientBase): Promise<void> {
     for (const [table, rows] of this.#tables) {
       const columns = [...new Set(rows.flatMap(Object.keys))].join(', ');
@@ -190,14 +191,14 @@ function addStoredOrder(
   rows.add('service.order_leaves', { order_id: id, index: 0, leaf: `\\x${'51'.repeat(200)}` });
   rows.add('service.watched_scripts', {
     script: `\\x${scriptOf(`order ${number}`)}`,
-    // in the form in which Postgres shows an id
+    // the id with hyphens, as Postgres shows it
     watcher: `order ${id.replace(/^(.{8})(.{4})(.{4})(.{4})/u, '$1-$2-$3-$4-')}`,
     since_height: 1,
     picked_up: true,
   });
 }
 
-/** An output in a block, at a watched script. */
+/** Adds an output that is in a block and pays a watched script. */
 function addOutput(rows: Rows, txid: Buffer, script: string, value: number): void {
   rows.add('service.payments_seen', {
     txid: bytea(txid),

@@ -1,6 +1,6 @@
 /**
- * A node's RPC with a generated mempool, in its own process so that its memory does not count: answers the calls of a
- * first snapshot like a bitcoind. Prints its port.
+ * A node's RPC server with a generated mempool. It runs in a separate process, so that its memory does not count. It
+ * answers the calls of a first snapshot like a bitcoind, and prints its port.
  */
 import { hash } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -9,10 +9,10 @@ import { writeEnvelope } from '#test/builders/envelope.ts';
 import { seededRandom } from '#test/builders/random.ts';
 
 const [count = 0, seed = 1] = process.argv.slice(2).map(Number);
-/** One in this many reveals an inscription: usually a short JSON text, sometimes a picture. */
+/** One transaction in this many reveals an inscription. Usually this is a short JSON text, sometimes a picture. */
 const revealEvery = 4;
 const pictureEvery = 100;
-/** lets a bench collect garbage before it measures memory */
+/** Size of the witness in a transaction without an inscription, in bytes. */
 const plainWitnessBytes = 1200;
 
 const random = seededRandom(`mempool ${seed}`);
@@ -77,7 +77,7 @@ for (let index = 0; index < count; index++) makeTransaction(index);
 let bytes = 0;
 for (const transaction of transactions.values()) bytes += transaction.length;
 
-// the tip of the index, so that no block is read
+// equals the index's tip, so that no block is read
 const tip = '00'.repeat(32);
 const answers: Readonly<Record<string, (parameters: readonly unknown[]) => unknown>> = {
   getbestblockhash: () => tip,

@@ -27,14 +27,14 @@ import type { Report } from '../report.ts';
 import { median } from '../statistics.ts';
 
 const megabyte = 1_000_000;
-// lets a bench collect garbage before it measures memory
+// lets the bench collect garbage before it measures memory
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 const searches = 20;
 
 interface Followed {
   readonly seconds: number;
-  /** The longest delay of the event loop, and the one that one in a thousand exceeds. */
+  /** The longest delay of the event loop, and the delay that only one in a thousand exceeds. */
   readonly longestStretchMs: number;
   readonly lateStretchMs: number;
   readonly peakMB: number;
@@ -44,7 +44,7 @@ interface Followed {
   readonly searchMs: number;
 }
 
-/** A first snapshot of a full mempool, from the start until searches find pending inscriptions. */
+/** Measures the first snapshot of a full mempool, from the start until searches find pending inscriptions. */
 export async function mempoolBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,

@@ -4,14 +4,14 @@ import type { Figure } from '../report.ts';
 import { percentile } from '../statistics.ts';
 
 const receiver = 900;
-/** Turns of each path: other load on the machine affects both equally. */
+/** Number of rounds in which the paths take turns, so that other load on the machine affects both equally. */
 const rounds = 3;
 
-/** A path that creates orders, and the answer that its client waits for. */
+/** A path that creates orders, and how its client gets the address. */
 interface Creation {
   readonly name: string;
   readonly url: string;
-  /** Whether the address is in a read after the creation, not in its answer. */
+  /** Whether the client gets the address only by a read after the creation. */
   readonly isRead: boolean;
 }
 
@@ -21,10 +21,10 @@ const creations: readonly Creation[] = [
 ];
 
 /**
- * Creations by 16 clients, direct and managed ones in turns: orders a second, and the time from the request to the
- * address. Direct orders are the baseline; their address needs an additional read.
+ * Measures creations by 16 clients, with direct and managed orders in turns. Returns orders per second, and the time
+ * from the request to the address. Direct orders are the baseline; their address needs an additional read.
  *
- * @param orders of each path, in all
+ * @param orders total number of orders for each path
  */
 export async function creationFigures(origin: string, orders: number): Promise<Figure[]> {
   const times = new Map(creations.map(({ name }) => [name, [] as number[]]));
@@ -58,7 +58,7 @@ export async function creationFigures(origin: string, orders: number): Promise<F
   });
 }
 
-/** Milliseconds from each creation to its address. */
+/** Creates orders. Returns the time from each creation to its address, in ms. */
 const make = (origin: string, creation: Creation, orders: number): Promise<number[]> =>
   byClients(orders, async () => {
     await addressFrom(origin, creation);
@@ -69,7 +69,7 @@ interface Created {
   readonly charge: { readonly address?: string };
 }
 
-/** The address of a new order of one file, with contents of its own. */
+/** Creates an order of one file that no other order has. Returns the order's address. */
 async function addressFrom(origin: string, { url, isRead }: Creation): Promise<string> {
   const content = Buffer.from(`file ${Math.random()}`).toString('base64');
   const answer = await fetch(`${origin}${url}`, {

@@ -3,9 +3,9 @@ import { request } from 'node:http';
 import { loopLag } from '../loop-lag.ts';
 import type { Figure } from '../report.ts';
 
-/** Longest file with a reveal of its own. */
+/** Size of the longest file that still has its own reveal, in bytes. */
 const fileBytes = 380_000;
-/** Number of files: all contents of a call have at most 50 MB. */
+/** Number of files. All contents of a request may have at most 50 MB. */
 const files = Math.floor(50_000_000 / fileBytes);
 const clients = 3;
 
@@ -16,8 +16,8 @@ export interface LargeOrdersParts {
 }
 
 /**
- * Orders with 50 MB of files, one alone and then from three clients at once: memory of the process, and delays of its
- * event loop.
+ * Measures orders with 50 MB of files, first one alone and then from three clients at once. Returns the process'
+ * memory, and the delays of its event loop.
  */
 export async function largeOrders({
   origin,
@@ -27,7 +27,7 @@ export async function largeOrders({
   const bodies = Array.from({ length: clients }, () => bodyOf(receiveAddress));
   await post(origin, bodyOf(receiveAddress), '127.0.0.9');
   const aloneMB = await peakMemoryMB();
-  // the process starts a new measurement after each report
+  // each report starts a new measurement in the process
   await loopLag(origin);
   const startedAt = performance.now();
   await Promise.all(bodies.map((body, client) => post(origin, body, `127.0.0.${client + 1}`)));
@@ -52,8 +52,8 @@ function bodyOf(receiveAddress: string): string {
 }
 
 /**
- * Posts from an address of its own, because each may have only few large bodies open. A refusal may come before the
- * whole body is sent, which fetch would not report.
+ * Sends a POST request from a separate IP address, because each address may have only few large bodies open. Uses no
+ * fetch, which would not report a refusal before the complete body is sent.
  */
 function post(origin: string, body: string, localAddress: string): Promise<void> {
   return new Promise((resolve, reject) => {

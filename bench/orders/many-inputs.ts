@@ -5,9 +5,12 @@ import { transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import type { Figure } from '../report.ts';
 import { percentile } from '../statistics.ts';
 
-/** The payments of one order, all of which its reveal spends. */
+/** Number of payments of one order. Its reveal spends all of them. */
 export const inputs = 1000;
-/** Files of the order: each payment then holds more than its input costs, and no fewer payments suffice. */
+/**
+ * Number of files of the order. With so many, each payment is worth more than its input costs, and no smaller number of
+ * payments is enough.
+ */
 export const filesOfMany = 300;
 const askEveryMs = 10;
 
@@ -21,8 +24,8 @@ export interface ManyInputsParts {
 }
 
 /**
- * An order of many files that is paid in 1,000 outputs: the time from the block with them until the node has its
- * reveal, the times of `/live` meanwhile, and the processor time of the process.
+ * Measures an order of many files that is paid with 1,000 outputs. Returns the time from the block with the payments
+ * until the node has the reveal, the times of `/live` meanwhile, and the processor time of the process.
  */
 export async function manyInputs({ origin, pid, chain, order, sent }: ManyInputsParts): Promise<Figure[]> {
   await payInParts(chain, order);
@@ -43,7 +46,7 @@ export async function manyInputs({ origin, pid, chain, order, sent }: ManyInputs
   ];
 }
 
-/** One transaction with all parts. */
+/** Pays an order with many outputs of one transaction. */
 async function payInParts(chain: RegtestChain, { address, amount }: ManyInputsParts['order']): Promise<void> {
   const { scriptPubKey } = await chain.rpc.call<{ scriptPubKey: string }>('validateaddress', [address]);
   const value = Math.ceil(amount / inputs);
@@ -54,7 +57,9 @@ async function payInParts(chain: RegtestChain, { address, amount }: ManyInputsPa
   await chain.broadcast(transaction([coin], [...parts, change]));
 }
 
-/** Requests `/live` again and again until it is stopped; returns the times of the answers. */
+/**
+ * Requests `/live` repeatedly until the returned function is called. That function returns the times of the responses.
+ */
 function watchLive(origin: string): () => Promise<number[]> {
   const times: number[] = [];
   let isStopped = false;

@@ -24,12 +24,12 @@ import { filesOfMany, inputs, manyInputs } from './many-inputs.ts';
 import { payoutFigures, shares } from './payouts.ts';
 
 const receiver = 900;
-/** Number of files of an order for "confirmed to all reveals broadcast". */
+/** Number of files in the order with which the time from confirmed to "all reveals broadcast" is measured. */
 const filesOfPaid = 20;
 const quoteMs = 2000;
 const lookMs = 10;
 const waitMs = 120_000;
-/** Reads of open orders a second during the second measurement. */
+/** Number of reads of open orders per second, during the second measurement. */
 const pollsPerSecond = 100;
 
 interface Shown {
@@ -39,7 +39,7 @@ interface Shown {
   readonly files: readonly { readonly sent?: string }[];
 }
 
-/** Times that customers wait: for a quote, an address, a seen payment, a broadcast inscription. */
+/** Measures how long customers wait: for a quote, an address, a seen payment, and a broadcast inscription. */
 export async function ordersBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,
@@ -102,7 +102,7 @@ interface Measured {
   readonly chargeVisibleMs: readonly number[];
   readonly paymentSeenMs: readonly number[];
   readonly revealedMs: readonly number[];
-  /** Time from a read of the order that shows a state to the arrival of the message about it. */
+  /** Time from the read that first shows a state to the arrival of the message about that state, in ms. */
   readonly webhookMs: readonly number[];
 }
 
@@ -136,11 +136,11 @@ function figuresOf(measured: Measured, suffix: string): Figure[] {
   ];
 }
 
-/** A service with a wallet, and the actions of its customers. */
+/** A service with a wallet, and what its customers do. */
 class Shop {
   readonly #chain: RegtestChain;
   readonly #process: SatscribeProcess;
-  /** Settings of commands that run beside it. */
+  /** Settings of commands that run beside the service. */
   readonly #env: Readonly<Record<string, string>>;
   readonly #origin: string;
   readonly #receiver: Receiver;
@@ -169,7 +169,7 @@ class Shop {
       WALLET_SEED_FILE: join(dir, 'seed'),
       ORDER_RATE: '0',
       ALLOW_PRIVATE_URLS: 'true',
-      // a delivery of the last block is payable
+      // a delivery in the last block may be paid out
       PAYOUT_CONFIRMATIONS: '1',
     };
     const service = await SatscribeProcess.start(['serve', '--port', '0'], join(dir, 'data'), env);
@@ -212,7 +212,7 @@ class Shop {
     return { ordersPerSecond, chargeVisibleMs, paymentSeenMs, revealedMs, webhookMs };
   }
 
-  /** Makes open orders, four at a time; their ids. */
+  /** Makes open orders, four at a time. Returns their ids. */
   async order(count: number, files: number): Promise<string[]> {
     const ids: string[] = [];
     const makers = Array.from({ length: 4 }, async () => {
@@ -222,7 +222,10 @@ class Shop {
     return ids;
   }
 
-  /** Reads orders until it is stopped; returns the slowest hundredth of the reads. */
+  /**
+   * Reads orders until the returned function is called. That function returns the time of the slowest hundredth of the
+   * reads.
+   */
   poll(ids: readonly string[]): () => Promise<number> {
     const times: number[] = [];
     let isStopped = false;
@@ -243,12 +246,12 @@ class Shop {
     };
   }
 
-  /** Creations of many clients at once. */
+  /** Measures creations by many concurrent clients. */
   creations(orders: number): Promise<Figure[]> {
     return creationFigures(this.#origin, orders);
   }
 
-  /** One order that is paid in many outputs. */
+  /** Measures one order that is paid with many outputs. */
   async manyInputs(): Promise<Figure[]> {
     const { id, charge } = await this.#read(await this.#create(filesOfMany));
     return manyInputs({
@@ -260,7 +263,7 @@ class Shop {
     });
   }
 
-  /** One payout of many shares. */
+  /** Measures one payout of many shares. */
   async payout(): Promise<Figure[]> {
     const { id, charge } = await this.#read(await this.#create(1));
     await this.#pay(charge.address, charge.amount);
@@ -283,7 +286,7 @@ class Shop {
     }
   }
 
-  /** Three orders of 50 MB at once. */
+  /** Measures three concurrent orders of 50 MB. */
   large(): Promise<Figure[]> {
     return largeOrders({
       origin: this.#origin,
@@ -301,7 +304,7 @@ class Shop {
     await this.#receiver.close();
   }
 
-  /** Milliseconds from a creation to the address of its charge. */
+  /** Time from a creation until the address of its charge is shown, in ms. */
   async #visible(): Promise<number> {
     const at = performance.now();
     const id = await this.#create(1);
@@ -347,7 +350,7 @@ class Shop {
     return (await (await fetch(`${this.#origin}/order/${id}`)).json()) as Shown;
   }
 
-  /** Pays; returns the time at which the node accepted the payment. */
+  /** Pays an address. Returns the time at which the node accepted the payment. */
   async #pay(address: string, value: number): Promise<number> {
     await this.#chain.payAddress(address, value);
     return performance.now();
@@ -374,7 +377,7 @@ class Shop {
   }
 }
 
-/** Only quotes: no network, no disk. */
+/** Measures quotes, without network and disk. */
 function quoteFigures(): Figure[] {
   const one = termsOf(1, 500);
   const many = termsOf(10_000, 100);

@@ -7,10 +7,13 @@ import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest
 import type { CliResult } from '#test/support/run-cli.ts';
 import type { Figure } from '../report.ts';
 
-/** Number of shares of one payout: as many as its transaction has outputs for. */
+/** Number of shares in one payout. Its transaction has room for no more outputs. */
 export const shares = 1000;
 const shareSats = 1000;
-/** Coins that pay for it: small ones, like revenue, so that it spends hundreds of them. */
+/**
+ * Number of coins that pay for the payout. They are small, like those of revenue, so that the payout spends hundreds of
+ * them.
+ */
 const coins = 500;
 const coinSats = 3000;
 const firstOwner = 30_000;
@@ -21,14 +24,14 @@ export interface PayoutParts {
   readonly client: pg.Client;
   readonly pid: number;
   readonly chain: RegtestChain;
-  /** A delivered order, on which the shares are booked. */
+  /** A delivered order, from which the shares come. */
   readonly orderId: string;
   readonly command: (words: readonly string[]) => Promise<CliResult>;
 }
 
 /**
- * A payout of 1,000 shares to as many addresses, from the command to the broadcast and then to its entries in the
- * ledger. The processor time is that of the service, with its Postgres.
+ * Measures a payout of 1,000 shares to as many addresses: from the command to the broadcast, and then to its entries in
+ * the ledger. The processor time is that of the service and its Postgres.
  */
 export async function payoutFigures(parts: PayoutParts): Promise<Figure[]> {
   const { client, pid, chain, orderId } = parts;
@@ -58,7 +61,7 @@ export async function payoutFigures(parts: PayoutParts): Promise<Figure[]> {
   ];
 }
 
-/** Funds of the operator, all in one block. */
+/** Makes funds of the operator. All are in one block. */
 async function addCoins(parts: PayoutParts): Promise<void> {
   const { client, chain } = parts;
   const { address } = JSON.parse(await succeed(parts, ['wallet', 'fund', '--json'])) as { address: string };
@@ -76,7 +79,7 @@ async function addCoins(parts: PayoutParts): Promise<void> {
   }, 'the coins are not listed');
 }
 
-/** Registers partners, each with an address of its own, and books a share for each. */
+/** Registers partners, each with a different address, and books a share for each. */
 async function bookShares(client: pg.Client, orderId: string): Promise<void> {
   const places = Array.from({ length: shares }, (_, place) => place);
   const run = randomUUID().slice(0, 8);

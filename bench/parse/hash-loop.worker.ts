@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Hashes a small buffer repeatedly: shows the gain of two threads over one if they share nothing. */
+/** Hashes a small buffer repeatedly. This shows how much faster two threads are than one if they share nothing. */
 export default function hashLoop(count: number): number {
   const bytes = Buffer.alloc(1000);
   let sum = 0;

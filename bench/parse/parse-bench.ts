@@ -18,13 +18,13 @@ import { bitcoinjsScan, hashedByte, walk } from './references.ts';
 
 const fingerprintKey = Buffer.alloc(32, 7);
 const hashLoopCount = 200_000;
-const leastBlocksOfARun = 60; // so that the end of a run, when one thread has nothing left, does not count
+const leastBlocksOfARun = 60; // so that the end, when one thread is idle, does not count
 
 interface ThreadsVariant extends Variant {
   close(): Promise<void>;
 }
 
-/** Columns reuse one buffer, like between the pool and its workers. */
+/** Buffer that all columns reuse, like between the pool and its workers. */
 let columnsBuffer: ArrayBufferLike = new ArrayBuffer(0);
 
 function parse(file: SourceFile): ArrayBufferLike {
@@ -48,7 +48,10 @@ function hashVariant(threads: number): ThreadsVariant {
   };
 }
 
-/** Blocks in shared memory, marked as trusted, so that workers only parse: nothing is read or copied. */
+/**
+ * A source of blocks in shared memory. The blocks are marked as trusted, so workers only parse, and nothing is read or
+ * copied.
+ */
 function memorySource(files: readonly SourceFile[]): BlockSource {
   const shared = files.map(({ bytes, spent }) => ({
     bytes: inShared(bytes),
@@ -74,7 +77,7 @@ function inShared(bytes: Uint8Array): Uint8Array {
   return copy;
 }
 
-/** Parses the blocks in worker threads as the indexer does. */
+/** Parses the blocks in worker threads, like the indexer does. */
 function poolVariant(threads: number, files: readonly SourceFile[], repeats: number): ThreadsVariant {
   const pool = createParsePool(createBufferPool(), { threads });
   const source = memorySource(files);
@@ -92,7 +95,7 @@ function poolVariant(threads: number, files: readonly SourceFile[], repeats: num
   };
 }
 
-/** The contents of the blocks, so that empty blocks are not mistaken for fast parsing. */
+/** Counts the contents of the blocks, so that empty blocks are not mistaken for fast parsing. */
 function describe(files: readonly SourceFile[]): {
   transactions: number;
   envelopes: number;
@@ -111,7 +114,7 @@ function describe(files: readonly SourceFile[]): {
   return sum;
 }
 
-/** `npm run bench -- parse`: megabytes of blocks a second, from bytes to encoded columns. */
+/** `npm run bench -- parse`: megabytes of blocks per second, from bytes to encoded columns. */
 export async function parseBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,
@@ -146,7 +149,7 @@ export async function parseBench(args: string[]): Promise<Report> {
   await Promise.all(threads.map((variant) => variant.close()));
   const ms = (name: string): number => median(times.get(name) ?? []);
   const rate = (name: string): number => (megabytes / ms(name)) * 1000;
-  // compared within each round: other load affects both sides of a round
+  // compares within each round, because other load affects both sides of a round
   const ratio = (slow: string, fast: string): number => {
     const fastMs = times.get(fast) ?? [];
     return median((times.get(slow) ?? []).map((slowMs, round) => slowMs / fastMs[round]!));

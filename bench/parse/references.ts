@@ -2,14 +2,15 @@ import { hash } from 'node:crypto';
 import { Block } from 'bitcoinjs-lib';
 
 /**
- * References for the parser. They do not know ord's rules: they show the cost of a plain library, and the cost of the
- * bare walk, with or without the hashes that an indexer needs.
+ * Start of an envelope in a script. The functions below are references for the parser. They do not know ord's rules.
+ * They show the cost of a plain library, and the cost of only reading the block, with or without the hashes that an
+ * indexer needs.
  */
 const envelopeStart = Buffer.from([0x00, 0x63, 0x03, 0x6f, 0x72, 0x64]);
 
 /**
- * bitcoinjs-lib: decodes every transaction to an object, then checks each witness item. Returns the number of items
- * with an envelope.
+ * Decodes every transaction to an object with bitcoinjs-lib, and then checks each witness item. Returns the number of
+ * items with an envelope.
  */
 export function bitcoinjsScan(block: Uint8Array): number {
   const parsed = Block.fromBuffer(Buffer.from(block.buffer as ArrayBuffer, block.byteOffset, block.length));
@@ -25,7 +26,7 @@ export function bitcoinjsScan(block: Uint8Array): number {
   return found;
 }
 
-/** Walks by offset. No size in a block exceeds 2^32. */
+/** Reads a block by offset. No size in a block exceeds 2^32. */
 class Cursor {
   at: number;
   readonly #block: Uint8Array;
@@ -46,14 +47,14 @@ class Cursor {
     return (low | (block[at + 2]! << 16) | (block[at + 3]! << 24)) >>> 0;
   }
 
-  /** Passes bytes after their count, and then `more` bytes. */
+  /** Skips the bytes whose count comes first, and then `more` bytes. */
   pass(more: number): void {
     const length = this.compactSize();
     this.at += length + more;
   }
 }
 
-/** The offset after the next `OP_0 OP_IF "ord"` of a script; −1: there is none. */
+/** The offset after the next `OP_0 OP_IF "ord"` of a script, or −1 if there is none. */
 function findEnvelope(block: Uint8Array, from: number, end: number): number {
   for (let i = from + 1; i < end - 4; i++) {
     if (
@@ -71,9 +72,9 @@ function findEnvelope(block: Uint8Array, from: number, end: number): number {
 }
 
 const scratch = Buffer.alloc(4_000_000);
-let hashed = 0; // keeps the hashes from being optimised away
+let hashed = 0; // keeps the compiler from removing the hashes
 
-/** Joins the body's pushes and hashes them; returns the end of the envelope. */
+/** Joins the pushes of the body and hashes them. Returns the end of the envelope. */
 function hashBody(block: Uint8Array, from: number, end: number): number {
   let at = from;
   let length = 0;
@@ -81,7 +82,7 @@ function hashBody(block: Uint8Array, from: number, end: number): number {
   let inBody = false;
   while (at < end) {
     let push = block[at++]!;
-    if (push > 0x4e) break; // OP_ENDIF, or something that no plain envelope has
+    if (push > 0x4e) break; // OP_ENDIF, or an opcode that no usual envelope has
     if (push === 0x4c) push = block[at++]!;
     else if (push === 0x4d) {
       push = block[at]! | (block[at + 1]! << 8);
@@ -98,7 +99,7 @@ function hashBody(block: Uint8Array, from: number, end: number): number {
   return at;
 }
 
-/** sha256d of version, inputs, outputs and locktime. */
+/** Computes sha256d of version, inputs, outputs and locktime. */
 function hashTxid(block: Uint8Array, start: number, outputsEnd: number, end: number): void {
   const length = outputsEnd - start - 2;
   scratch.set(block.subarray(start, start + 4), 0);
@@ -108,9 +109,9 @@ function hashTxid(block: Uint8Array, start: number, outputsEnd: number, end: num
   hashed = (hashed + txid[0]!) | 0;
 }
 
-/** Skips the witness of one input; returns the number of envelopes in its leaf script. */
+/** Skips the witness of one input. Returns the number of envelopes in its leaf script. */
 function walkWitness(block: Uint8Array, cursor: Cursor, withHashes: boolean): number {
-  // the last three items: the leaf script is the last but one, without the annex
+  // the last three items; without an annex, the leaf script is the last but one
   let third = 0;
   let thirdEnd = 0;
   let second = 0;
@@ -140,9 +141,8 @@ function walkWitness(block: Uint8Array, cursor: Cursor, withHashes: boolean): nu
 }
 
 /**
- * A bare walk over the transactions that searches every leaf script for the start of an envelope. `withHashes` adds
- * the hashing that every index of inscriptions needs: the txid of each reveal, and each body. Returns the number of
- * envelopes.
+ * Reads all transactions, and searches every leaf script for the start of an envelope. `withHashes` adds the hashing
+ * that every index of inscriptions needs: the txid of each reveal, and each body. Returns the number of envelopes.
  */
 export function walk(block: Uint8Array, withHashes: boolean): number {
   const cursor = new Cursor(block, 80);
@@ -172,7 +172,7 @@ export function walk(block: Uint8Array, withHashes: boolean): number {
   return found;
 }
 
-/** The combined hashes: printing them proves that they were computed. */
+/** The combined hashes. Printing them proves that they were computed. */
 export function hashedByte(): number {
   return hashed;
 }

@@ -28,13 +28,13 @@ import type { Report } from '../report.ts';
 import { median, percentile } from '../statistics.ts';
 
 const megabyte = 1_000_000;
-// lets a bench collect garbage before it measures memory
+// lets the bench collect garbage before it measures memory
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 const scriptBytes = 34;
 const watchesAtOnce = 10_000;
-/** Payments that wait for a block, with the inputs of a usual wallet. */
+/** Number of payments that wait for a block, and the number of inputs that each has in a usual wallet. */
 const unconfirmedCount = 1000;
 const inputsEach = 3;
 /** Number of transactions of a full mempool. */
@@ -48,7 +48,7 @@ interface Memory {
   readonly mempoolMB: number;
 }
 
-/** The memory of watched scripts, and the cost that they add to a block. */
+/** Measures the memory of watched scripts, and the cost that they add to a block. */
 export async function paymentsBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,
@@ -97,7 +97,7 @@ function bytesOf(random: Random, length: number): Buffer {
   return bytes;
 }
 
-/** Taproot outputs, as orders use. */
+/** Makes scripts of Taproot outputs, like those of orders. */
 function scriptsOf(random: Random, count: number): Buffer[] {
   return Array.from({ length: count }, () =>
     Buffer.concat([Buffer.of(0x51, 0x20), bytesOf(random, scriptBytes - 2)]),
@@ -142,7 +142,7 @@ function scanTimes(
 ): number[] {
   const scan = new TransactionScan(scripts, unconfirmed);
   const times: number[] = [];
-  // the first rounds are slower until the code is compiled; a service reaches that state after some blocks
+  // the first rounds do not count, because the code is not compiled yet; a service has compiled it after some blocks
   for (let round = -3; round < rounds; round++) {
     for (const block of blocks) {
       const before = process.cpuUsage();
@@ -156,7 +156,7 @@ function scanTimes(
   return times;
 }
 
-/** Blocks in memory, linked only by their heights. */
+/** A source of blocks in memory. Only their heights link them. */
 function memorySource(blocks: readonly Uint8Array[]): BlockSource {
   const refs = blocks.map(
     (bytes, height): BlockRef => ({

@@ -18,9 +18,12 @@ import { median, percentile } from '../statistics.ts';
 const payer = 901;
 const collector = 902;
 const clients = 4;
-/** Outputs of one transaction: with P2WPKH it stays below 100,000 virtual bytes. */
+/** Number of outputs in one transaction. With P2WPKH outputs it stays below 100,000 virtual bytes. */
 const outputsEach = 2_500;
-/** Values of the outputs: the largest alone pays for a small order, a large order needs many. */
+/**
+ * Smallest value of an output and the step to the next value, in sats. The largest output alone pays for a small order;
+ * a large order needs many outputs.
+ */
 const least = 1_000;
 const step = 7;
 const largeShare = 0.1;
@@ -28,8 +31,8 @@ const scans = 3;
 const waitMs = 120_000;
 
 /**
- * PSBTs that pay for an order from an address with many outputs: the time of an answer with the index of addresses,
- * with the list of these outputs as baseline, and with scans of the node.
+ * Measures PSBTs that pay for an order from an address with many outputs. Returns the time of a response with the index
+ * of addresses, with only the list of these outputs as baseline, and with scans of the node.
  */
 export async function psbtsBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
@@ -108,7 +111,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** Customers of a service who ask for PSBTs. */
+/** Customers of a service who request PSBTs. */
 class Payers {
   readonly #origin: string;
   readonly #order: { readonly address: string; readonly amount: number };
@@ -118,7 +121,7 @@ class Payers {
     this.#order = order;
   }
 
-  /** Waits until the process has found the wallet and the chain and accepts orders. */
+  /** Waits until the process has found the wallet and the chain, and accepts orders. */
   static async open(origin: string): Promise<Payers> {
     const until = performance.now() + waitMs;
     for (;;) {
@@ -177,7 +180,7 @@ class Payers {
     let busy = 0;
     for (let round = 0; round < scans; round++) {
       const asked = this.#build(this.#order.amount);
-      // another address while the node scans
+      // requests with another address while the node scans
       const other = await post(this.#origin, '/create-special-sats-psbt', {
         ...this.#body(this.#order.amount),
         ...signerOf('payment', payer + 100 + round),

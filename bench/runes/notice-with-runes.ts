@@ -14,7 +14,7 @@ import { benchData } from '../index/generated-chain.ts';
 import type { Report } from '../report.ts';
 import { median } from '../statistics.ts';
 
-/** Blocks that a process measures before the other one takes its turn. */
+/** Number of blocks that one process measures before the other process has its turn. */
 const blocksInTurn = 4;
 const dataDir = join(benchData, 'notice-with-runes');
 
@@ -24,7 +24,7 @@ const nothing: Omit<Runestone, 'etching' | 'mint'> = {
   pointer: null,
 };
 
-/** Etches a rune without a name that anyone may mint. */
+/** Etches a rune without a name. Anyone may mint it. */
 const etching = encipher({
   ...nothing,
   mint: null,
@@ -44,8 +44,8 @@ const etching = encipher({
 const mintOf = (id: RuneId): Uint8Array => encipher({ ...nothing, etching: null, mint: id });
 
 /**
- * The time from the notice of a block of reveals that mint runes until it is readable, with runes and without: two
- * databases in turns beside one node, so that other load affects both.
+ * Measures the time from the notice of a block until it is readable, with runes and without. The block's reveals mint
+ * runes. Two databases take turns with the same node, so that other load affects both.
  */
 export async function noticeWithRunes(
   executable: string,

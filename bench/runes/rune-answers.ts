@@ -19,7 +19,7 @@ import { benchData } from '../index/generated-chain.ts';
 import type { Figure } from '../report.ts';
 import { percentile } from '../statistics.ts';
 
-/** A rune with many holders, and an address with many runes. */
+/** Number of holders of one rune, and number of runes at one address. */
 const holders = 200_000;
 const ownedRunes = 5000;
 const firstHeight = 840_000;
@@ -28,12 +28,15 @@ const runesPerBlock = 100;
 const firstName = 99_246_114_928_149_462n;
 const nameStep = 7919n;
 const questions = 300;
-/** Walks over all holders take a tenth of a second each. Pages 0 to 39: four of them need a walk. */
+/**
+ * Number of requests, for pages 0 to 39. Four of these need a walk over all holders, and each walk takes a tenth of a
+ * second.
+ */
 const holderQuestions = 40;
 
 /**
- * Fills tables like those after a year of mainnet: half of the balances are spent. In SQL, because blocks would take
- * hours.
+ * Fills tables like those after a year of mainnet, where half of the balances are spent. It uses SQL, because blocks
+ * would take hours.
  */
 async function fill(pool: pg.Pool, balances: number): Promise<void> {
   const runes = Math.floor(balances / 10);
@@ -52,7 +55,7 @@ async function fill(pool: pg.Pool, balances: number): Promise<void> {
      FROM generate_series(0, $1::integer - 1) AS g`,
     [runes],
   );
-  // places do not ascend by rune: g * 7919 modulo a prime visits all of them
+  // runes come in mixed order: g * 7919 modulo a prime reaches all of them
   const insert = `INSERT INTO chain.rune_balances (height, spent_height, spent_tx_index, tx_index, vout, rune_key, amount, txid, script)
      SELECT ${firstHeight} + g / ${balancesPerBlock}, CASE WHEN isspent THEN ${firstHeight} + g / ${balancesPerBlock} + 1 END,
        CASE WHEN isspent THEN g % ${balancesPerBlock} END, g % ${balancesPerBlock}, vout, key, 1 + g::bigint * 7919 % 100000,
@@ -62,7 +65,7 @@ async function fill(pool: pg.Pool, balances: number): Promise<void> {
      FROM generate_series(1, $1::integer) AS g) AS made`,
     [balances, runes],
   );
-  // one output in twenty has an owner with other outputs
+  // in one output of twenty, the owner has other outputs too
   await pool.query(
     `${insert} FROM (SELECT g, 2 AS vout, 0 AS key, 1000000 + CASE WHEN g % 20 = 0 THEN g % 1000 ELSE g END AS owner, false AS isspent
      FROM generate_series(1, ${Math.ceil(holders * 1.05)}) AS g) AS made`,
@@ -89,7 +92,7 @@ async function timesOf(count: number, ask: (question: number) => Promise<unknown
   return times;
 }
 
-/** Times of answers about runes, in tables of this many balances and a tenth as many runes. */
+/** Measures responses about runes. The tables have this many balances, and a tenth as many runes. */
 export async function runeAnswers(seed: string, balances: number): Promise<Figure[]> {
   const dataDir = join(benchData, 'rune-answers');
   rmSync(dataDir, { recursive: true, force: true });
@@ -119,7 +122,7 @@ export async function runeAnswers(seed: string, balances: number): Promise<Figur
   const tip = { height, isTip: true };
   const askHolders = (lists: HolderLists, page: number): Promise<unknown> =>
     within((one) => lists.read(one, 0, tip, { offset: page * 100, limit: 100 }, true));
-  // a new block has new lists, so each first read has the cost after a block
+  // a new block needs new lists, so each first read costs as much as after a block
   const first = await timesOf(holderQuestions, () => askHolders(new HolderLists(), 0));
   const lists = new HolderLists();
   const holding = await timesOf(holderQuestions, (question) => askHolders(lists, question));

@@ -18,9 +18,9 @@ import { benchData, parametersName } from '../index/generated-chain.ts';
 export interface RuneChainOptions {
   readonly seed: string;
   readonly blocks: number;
-  /** Share of transactions with a runestone, 0 … 1. The others are like mainnet's: payments, reveals, moves. */
+  /** Share of transactions with a runestone, 0 to 1. The others are like mainnet's payments, reveals and moves. */
   readonly share: number;
-  /** Share of the moves of inscriptions that are sales after two dummies, 0 to 1. Absent: no sales. */
+  /** Share of sales after two dummies among the moves of inscriptions, 0 to 1. Default: no sales. */
   readonly sold?: number;
 }
 
@@ -29,17 +29,17 @@ export interface MadeRuneChain {
   readonly description: Description;
 }
 
-/** Shares among the transactions without a runestone (test/builders/mainnet-shape.ts). */
+/** Shares of reveals and moves among the transactions without a runestone (test/builders/mainnet-shape.ts). */
 const others = { reveal: 0.117, move: 0.086 } as const;
-/** Share of mints among those with a runestone, as in 2024; the rest move minted units. */
+/** Share of mints among the transactions with a runestone, as in 2024. The others move minted units. */
 const mintShare = 0.7;
 const transactionsPerBlock = 2000;
-/** Number of runes that are minted at a time. */
+/** Number of runes that can be minted at the same time. */
 const runeCount = 60;
 const ownerCount = 20_000;
 const version = 1;
 const postage = 546;
-/** SINGLE with ANYONECANPAY. */
+/** Sighash type SINGLE with ANYONECANPAY. */
 const pairType = 0x83;
 const noBytes = new Uint8Array(0);
 
@@ -48,7 +48,7 @@ interface Coin extends Output {
   readonly vout: number;
 }
 
-/** A coin whose witness is not that of the others. */
+/** A coin, with a witness if this is not the usual one. */
 interface SpentCoin extends Coin {
   readonly witness?: readonly Uint8Array[];
 }
@@ -57,7 +57,7 @@ interface RunicCoin extends Coin {
   readonly rune: number;
 }
 
-/** A chain whose headers, roots and witness commitments are valid; the coins that pay for it are invented. */
+/** Writes a chain. Its headers, roots and witness commitments are valid, but the coins that pay for it are invented. */
 class RuneChainWriter {
   height = 0;
   runicOutputs = 0;
@@ -177,7 +177,7 @@ class RuneChainWriter {
     this.#inscribed.push(isSold ? this.#sell(coin) : this.#spend([coin], [this.#payment()])[0]!);
   }
 
-  /** A purchase after two dummies: output 1 has the item, output 2 pays its holder. */
+  /** Makes a purchase after two dummies. Output 1 has the item, output 2 pays the item's holder. */
   #sell(coin: Coin): Coin {
     this.sales++;
     const buyer = this.#owner();
@@ -198,7 +198,7 @@ class RuneChainWriter {
     return this.#spend(inputs, outputs)[1]!;
   }
 
-  /** Takes a coin, half of the time one of the newest. */
+  /** Takes a coin. In half of the cases it is one of the newest. */
   #take<C>(coins: C[]): C | null {
     if (coins.length === 0) return null;
     const newest = Math.min(coins.length, 10_000);
@@ -226,7 +226,7 @@ class RuneChainWriter {
     return { value: postage, script: this.#owner() };
   }
 
-  /** P2TR, of one of many owners: few of them have most coins. */
+  /** A P2TR script of one of many owners. Few of these owners have most coins. */
   #owner(): Uint8Array {
     const script = Buffer.alloc(34);
     const owner = Math.floor(this.#random.unit() ** 3 * ownerCount);
@@ -263,7 +263,7 @@ class RuneChainWriter {
   }
 }
 
-/** A chain of full blocks of that share, made on first use. */
+/** Returns a chain of full blocks with this share of runestones. It is made on first use. */
 export function runeChain(options: RuneChainOptions): MadeRuneChain {
   const dir = join(benchData, `runes-${parametersName([version, options])}`);
   const description = cachedFolder(dir, (folder) => {

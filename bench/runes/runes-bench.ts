@@ -25,7 +25,7 @@ const cpuMs = ({ oursMs, postgresMs }: DerivedOutcome): number => oursMs + postg
 const medianOf = (outcomes: readonly DerivedOutcome[], value: (outcome: DerivedOutcome) => number): number =>
   median(outcomes.map(value));
 
-/** Runs with and without runes, in turns. */
+/** Runs syncs with and without runes, which take turns. */
 async function compare(folder: string, rounds: number): Promise<Pair> {
   const [off, on]: [DerivedOutcome[], DerivedOutcome[]] = [[], []];
   const dataDir = join(benchData, 'runes-database');
@@ -88,7 +88,7 @@ interface SyncOptions {
   readonly tracked: number;
 }
 
-/** A first sync with and without runes, and answers about them. */
+/** Measures a first sync with and without runes, and responses about runes. */
 async function syncPart({ seed, blocks, rounds, balances, tracked }: SyncOptions): Promise<Part> {
   const chains = [0.05, 0.6].map((share) => runeChain({ seed, blocks, share }));
   const pairs: Pair[] = [];

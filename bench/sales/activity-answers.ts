@@ -23,13 +23,13 @@ const firstHeight = 800_000;
 const salesPerBlock = 100;
 const slug = 'frogs';
 const limit = 100;
-/** Questions of each page, both ways. */
+/** Number of requests for each page, in both ways. */
 const questions = 60;
-/** Each walks over all sales. */
+/** Number of first reads. Each walks over all sales. */
 const firstReads = 5;
 const pages = [0, 100, 9_999];
 
-/** Fills in sales of one collection, whose items are sold again and again. In SQL, because blocks would take hours. */
+/** Inserts sales of one collection. Its items are sold repeatedly. It uses SQL, because blocks would take hours. */
 async function fill(pool: pg.Pool, sales: number): Promise<void> {
   const last = firstHeight + Math.floor((sales - 1) / salesPerBlock);
   await pool.query(
@@ -94,7 +94,7 @@ async function read(
   return performance.now() - started;
 }
 
-/** Times of pages of the sales of one collection, without HTTP, and the disk space of a sale. */
+/** Measures pages of a collection's sales without HTTP, and the disk space of a sale. */
 export async function activityAnswers(sales: number): Promise<Figure[]> {
   const dataDir = join(benchData, 'activity-answers');
   rmSync(dataDir, { recursive: true, force: true });

@@ -16,7 +16,7 @@ const lineEnd = 0x0a;
 interface Exported {
   readonly rows: number;
   readonly ms: number;
-  /** Most resident memory, above that before the export. */
+  /** Peak of the resident memory in MB, minus the memory before the export. */
   readonly grownMB: number;
 }
 
@@ -29,14 +29,15 @@ async function exported(url: string): Promise<Exported> {
   for await (const piece of body) {
     const bytes = piece as Buffer;
     for (let at = bytes.indexOf(lineEnd); at !== -1; at = bytes.indexOf(lineEnd, at + 1)) rows++;
-    // reading it takes a tenth of a millisecond
+    // not for each piece, because a read takes a tenth of a millisecond
     if (pieces++ % 100 === 0) most = Math.max(most, process.memoryUsage.rss());
   }
   return { rows, ms: performance.now() - started, grownMB: (most - before) / 1e6 };
 }
 
 /**
- * Speed of the export of all sales of a collection over HTTP, with client and service in one process, and its memory.
+ * Measures the export of all sales of a collection over HTTP: its speed and its memory. Client and service are in one
+ * process.
  */
 export async function exportedRows(pool: pg.Pool, slug: string, sales: number): Promise<Figure[]> {
   const search = createSearchService({ pool, engine: createPostgresEngine() });
@@ -45,7 +46,7 @@ export async function exportedRows(pool: pg.Pool, slug: string, sales: number): 
   const origin = await app.listen({ port: 0, host: '127.0.0.1' });
   const url = (format: string): string => `${origin}/marketplace/data/export?slug=${slug}&format=${format}`;
   try {
-    // the first one builds the list of sales, whose walk is a figure of its own
+    // the first export builds the list of sales; another figure measures its walk
     await exported(url('ndjson'));
     const [lines, table]: [Exported[], Exported[]] = [[], []];
     for (let nth = 0; nth < exportsOfEach; nth++) {

@@ -6,9 +6,9 @@ import { RandomMarket } from '#test/support/sales/random-market.ts';
 import type { Figure } from '../report.ts';
 import { median } from '../statistics.ts';
 
-/** Sales of a full block of purchases and transfers. */
+/** Number of sales in a full block of purchases and transfers. */
 const perBlock = 2_000;
-/** The classes that have rows. */
+/** Classes for which rows are stored. */
 const sold = ['sale', 'offer'] as const;
 
 interface Counts {
@@ -17,7 +17,10 @@ interface Counts {
   labelled: number;
 }
 
-/** Share of moves of a known class that the rules classify correctly, and the time for a block of such moves. */
+/**
+ * Measures which share of moves with a known class the rules classify correctly, and the time for a block of such
+ * moves.
+ */
 export function labelledMarket(seed: string, transactions: number): Figure[] {
   const market = new RandomMarket(`bench ${seed}`);
   const counts = new Map<string, Counts>(
@@ -31,7 +34,7 @@ export function labelledMarket(seed: string, transactions: number): Figure[] {
     const classified = new Map(Array.from(tradingTransactions(block), (tx) => [tx.tx, classifyMoves(tx)]));
     times.push(performance.now() - started);
     for (const [place, { labels }] of part.entries()) {
-      // index 0 is the coinbase; skipped transactions sold nothing
+      // index 0 is the coinbase; transactions that were skipped sold nothing
       const moves = classified.get(place + 1);
       for (const [nth, label] of labels.entries()) {
         const said = moves?.[nth]?.class;

@@ -5,7 +5,7 @@ import { activityAnswers } from './activity-answers.ts';
 import { labelledMarket } from './labelled-market.ts';
 import { salesSlowdown } from './sales-slowdown.ts';
 
-/** Whether sales are found, and the times to find and to read them. */
+/** Measures whether sales are found, and how long it takes to find and to read them. */
 export async function salesBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,

@@ -8,7 +8,10 @@ import { median } from '../statistics.ts';
 /** Share of sales among the moves of a chain of full blocks. */
 const sold = 0.5;
 
-/** Cost of an index of sales in a first sync, as ratios of the medians of runs with and without, in turns. */
+/**
+ * Measures the cost of an index of sales in a first sync. The figures are ratios of the medians of runs with and
+ * without the index, which take turns.
+ */
 export async function salesSlowdown(
   seed: string,
   blocks: number,

@@ -11,14 +11,14 @@ import { submitBlock } from '#test/support/node/regtest-feed.ts';
 import type { Figure } from '../report.ts';
 import { median, percentile } from '../statistics.ts';
 
-/** Number of coins whose sats are traced, each with a past of its own. */
+/** Number of coins whose sats are traced. No two coins have the same past. */
 const coins = 40;
 const script = openScript(new Uint8Array(32).fill(7));
 const witness = [new Uint8Array(64)];
 const fee = 1000;
 const change = 600;
 
-/** Coins that were moved once in each of several blocks, on a node without an index of transactions. */
+/** Makes coins that move once in each of several blocks. The node has no index of transactions. */
 async function movedCoins(depth: number, submit: (bytes: Uint8Array) => Promise<void>): Promise<Coin[]> {
   const blocks = new ValidBlocks();
   const mined: Coin[] = [];
@@ -42,7 +42,10 @@ async function movedCoins(depth: number, submit: (bytes: Uint8Array) => Promise<
   return moved;
 }
 
-/** Time to trace the sats of an output that was moved this many times, without earlier answers in memory. */
+/**
+ * Measures how long it takes to trace the sats of an output that moved this many times. Nothing is in memory from
+ * earlier traces.
+ */
 export async function onDemand(executable: string, depth: number): Promise<Figure[]> {
   const bitcoind = await startBitcoind({ executable, txindex: false, zmq: [] });
   try {
@@ -58,7 +61,7 @@ export async function onDemand(executable: string, depth: number): Promise<Figur
       assert(traced?.state === 'known' && traced.steps >= depth, 'every step back was made');
     }
     await source.close();
-    // the first one warms the node
+    // the first trace is not counted, because it warms up the node
     const warm = times.slice(1);
     return [
       { name: 'onDemandP95Ms', value: percentile(warm, 0.95), unit: 'ms', target: { most: 2000 } },

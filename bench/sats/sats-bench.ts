@@ -15,9 +15,9 @@ import { onDemand } from './on-demand.ts';
 interface SatsOnDisk {
   readonly outputs: number;
   readonly ranges: number;
-  /** Bytes of `sat_ranges` with its indexes. */
+  /** Size of `sat_ranges` with its indexes, in bytes. */
   readonly bytes: number;
-  /** Bytes of all tables of sats. */
+  /** Size of all tables of sats, in bytes. */
   readonly allBytes: number;
 }
 
@@ -41,7 +41,10 @@ async function onDisk(): Promise<SatsOnDisk> {
   }
 }
 
-/** Depth that ord goes back with default settings: otherwise all blocks of such a short chain would be kept. */
+/**
+ * Keeps as many blocks as ord's default settings can undo. Satscribe's default would keep all blocks of such a short
+ * chain.
+ */
 const settings = { SATS_KEEP_BLOCKS: '18' };
 
 const secondsOf = (syncs: readonly FirstSync[], of: (sync: FirstSync) => number): number =>
@@ -57,7 +60,7 @@ interface SyncOptions {
   readonly ord: string | null;
 }
 
-/** A first sync with an index of sats. */
+/** Measures a first sync with an index of sats. */
 async function syncSection({ executable, seed, leastBytes, rounds, ord }: SyncOptions): Promise<Section> {
   const { dataDir, chain } = await fedNode(executable, { seed, leastBytes });
   const [withSats, without]: [FirstSync[], FirstSync[]] = [[], []];

@@ -13,7 +13,7 @@ import { readDatabaseIdentity } from '#search/sync/outbox.ts';
 import { mergeAfterMsDefault } from '#search/sync/search-sync.ts';
 import { startElasticsearch } from '#test/support/elasticsearch/elasticsearch.ts';
 
-/** An engine with a freshly built index, and the cost of the build. */
+/** An engine whose index was just built, and the cost of the build. */
 export interface EngineUnderBench {
   readonly engine: SearchEngine;
   readonly syncSeconds: number;
@@ -34,7 +34,7 @@ async function seconds(work: () => Promise<unknown>): Promise<number> {
   return (performance.now() - start) / 1000;
 }
 
-/** The index in Postgres: everything is sealed again. */
+/** Opens the index in Postgres, after sealing everything again. */
 export async function openPostgres(databaseUrl: string): Promise<EngineUnderBench> {
   const pool = createPool(databaseUrl, { applicationName: 'satscribe bench' });
   const sealer = createSealer({ pool });
@@ -61,13 +61,13 @@ export async function openPostgres(databaseUrl: string): Promise<EngineUnderBenc
   }
 }
 
-/** One shard for each core. */
+/** Number of shards: one for each core. */
 const shards = 2;
 
-/** A larger heap would leave less memory to the files of the index. */
+/** Size of the heap in megabytes. A larger heap would leave less memory for the files of the index. */
 const heapMegabytes = 2048;
 
-/** Starts the merge like a service, and waits for its end. */
+/** Starts the merge like a service does, and waits for its end. */
 async function mergeWhole(client: ElasticClient, index: string): Promise<void> {
   await beginMerge(client, index);
   for (;;) {
@@ -81,7 +81,7 @@ async function mergeWhole(client: ElasticClient, index: string): Promise<void> {
   }
 }
 
-/** A separate real Elasticsearch, filled like by `satscribe search reindex`. */
+/** Starts a separate real Elasticsearch, and fills it like `satscribe search reindex`. */
 export async function openElasticsearch(databaseUrl: string): Promise<EngineUnderBench> {
   const server = await startElasticsearch({ heapMegabytes });
   const client = createElasticClient({ url: server.url, timeoutMs: 60_000 });

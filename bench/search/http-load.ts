@@ -8,7 +8,7 @@ const clients = 32;
 const warmUpMs = 3000;
 const measuredMs = 20_000;
 
-/** A typical mix: mostly rare needles, and some that half of all texts have. */
+/** A typical mix of needles. Most are rare, and some are in half of all texts. */
 const mix = [
   ['rare', 0.5],
   ['and', 0.2],
@@ -31,8 +31,8 @@ export interface Load {
 }
 
 /**
- * Searches a second of a whole service over HTTP, by 32 concurrent clients that each wait for their answer. Clients and
- * service share the machine. Throws for any status except 200.
+ * Measures searches per second over HTTP with a complete service. 32 concurrent clients each wait for their response,
+ * and share the machine with the service. Throws for any status except 200.
  */
 export async function httpLoad(
   dataDir: string,

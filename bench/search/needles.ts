@@ -2,8 +2,8 @@ import { type ChainOptions, chainMetadata, chainTexts } from '#test/builders/ins
 import { seededRandom } from '#test/builders/random.ts';
 
 /**
- * A distinct text in the form of searches (folding the generated texts only lowers their case), and its number of
- * inscriptions.
+ * A distinct text as searches see it, and how many inscriptions have it. Folding these texts only lowers their case,
+ * because they are generated.
  */
 export interface CountedText {
   readonly text: string;
@@ -11,7 +11,7 @@ export interface CountedText {
   inscriptions: number;
 }
 
-/** All texts of a generated chain. */
+/** All texts of a generated chain, with their numbers of inscriptions. */
 export function countedTexts(options: ChainOptions): CountedText[] {
   const source = chainTexts(options);
   const counted = new Map<unknown, CountedText>();
@@ -43,7 +43,10 @@ export function countedMetadata(options: ChainOptions): Pick<CountedText, 'text'
   return [...counts].map(([text, inscriptions]) => ({ text, inscriptions }));
 }
 
-/** Parts of 4 to 12 characters of metadata texts: names, traits, and keys with the text around them. */
+/**
+ * Needles for metadata, with 4 to 12 characters. They are parts of names, of traits, and of keys with the text around
+ * them.
+ */
 export function metadataNeedles(
   texts: readonly Pick<CountedText, 'text'>[],
   seed: string,
@@ -71,11 +74,11 @@ export function inscriptionsWith(
   return total;
 }
 
-const trigramShareMin = 0.002; // a trigram is common when one distinct text in 500 has it
+const trigramShareMin = 0.002; // a trigram that at least one distinct text in 500 has is common
 const rareHitsMax = 20;
-/** Needles drawn for each rare one: some turn out to be in many texts. */
+/** Number of needles drawn for each rare one. Some of them turn out to be in many texts. */
 const rareDrawn = 2;
-/** Texts in the sample for shares: some hundred of them have a trigram that is just common. */
+/** Number of texts in the sample for shares. A trigram that is just common is in a hundred of them. */
 const sampleTexts = 50_000;
 
 function trigrams(text: string): string[] {
@@ -83,8 +86,8 @@ function trigrams(text: string): string[] {
 }
 
 /**
- * The number of texts of a sample with each trigram. An index of all trigrams of millions of texts would not fit into
- * memory.
+ * Counts for each trigram in how many texts of a sample it is. An index of all trigrams in millions of texts would not
+ * fit into memory.
  */
 class TrigramShares {
   readonly #counts = new Map<string, number>();
@@ -113,7 +116,7 @@ class TrigramShares {
   }
 }
 
-/** The needles that only few texts have, by one pass over all texts. */
+/** The needles that are in only few texts, found in one pass over all texts. */
 function inFewTexts(
   texts: readonly CountedText[],
   needles: readonly string[],
@@ -132,10 +135,10 @@ function inFewTexts(
 }
 
 export type NeedleClass = 'rare' | 'common' | 'and' | 'punctuation' | 'short' | 'deepPage';
-/** Each entry is one search: its needles, all of which must occur. */
+/** Needles for searches, by class. Each entry is one search: all of its needles must occur. */
 export type Needles = Record<NeedleClass, string[][]>;
 
-/** All substrings of `text` around each of `cores`. */
+/** All substrings of `text` that contain one of `cores`. */
 function around(text: string, cores: readonly string[]): string[] {
   return cores.flatMap((core) => {
     const at = text.indexOf(core);
@@ -149,7 +152,7 @@ function around(text: string, cores: readonly string[]): string[] {
 
 const isPunctuation = /^[^\p{L}\p{N}\s]$/u;
 
-/** Needles of every class, `perClass` of each if available, without duplicates. */
+/** Makes needles of every class without duplicates: `perClass` of each, if there are enough. */
 export function makeNeedles(
   texts: readonly CountedText[],
   seed: string,
@@ -164,7 +167,7 @@ export function makeNeedles(
     used.add(key);
     return true;
   };
-  // every JSON text has this one, in any sample
+  // every JSON text contains this needle, whatever the sample
   const quotes = ['":"'];
   isNew(quotes);
   const anyText = (): string => (texts[random.below(texts.length)] as CountedText).text;
@@ -194,7 +197,8 @@ export function makeNeedles(
   };
   const shares = new TrigramShares(texts);
   const head = '{"p":"brc-20","op":"';
-  // joined parts of two texts: every trigram is common, but few texts or none have the whole
+  // Joins parts of two texts. All trigrams of such a needle are common, but few texts or none contain the complete
+  // needle.
   const drawn = collect(Math.ceil(rareCount * rareDrawn), () => {
     const joined = random.unit() < 0.5 ? piece(7, 14) : piece(4, 8) + piece(4, 8);
     if (joined.length < 6 || joined.includes(',')) return null;

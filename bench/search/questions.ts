@@ -5,8 +5,8 @@ import type { SearchService } from '#kernel/contracts/search-service.ts';
 import { seededRandom } from '#test/builders/random.ts';
 import { type CountedText, inscriptionsWith, type NeedleClass, type Needles } from './needles.ts';
 
-export const itemsPerPage = 100; // the interface's default
-export const warmUpShare = 0.1; // needles of each class searched before the measurement, to warm code and caches
+export const itemsPerPage = 100; // default of the API
+export const warmUpShare = 0.1; // share of each class searched first, to warm code and caches
 export const checkedPerClass = 10;
 
 export interface Measured {
@@ -26,7 +26,7 @@ export interface Corpora {
   readonly seed: string;
 }
 
-/** Sends one search after another; returns their times and numbers of matches. */
+/** Sends one search after another. Returns their times and their numbers of matches. */
 async function ask(questions: readonly Question[]): Promise<Measured> {
   const timesMs: number[] = [];
   const totals: number[] = [];
@@ -45,12 +45,12 @@ interface TextQuestion {
   readonly corpus: Corpus;
   readonly needles: readonly string[];
   readonly page: number;
-  /** Null: the total is not compared. */
+  /** Expected total; `null` if the total is not compared. */
   readonly expected: number | null;
 }
 
 function textQuestion(service: SearchService, { corpus, needles, page, expected }: TextQuestion): Question {
-  // a needle may contain commas; several needles are joined by commas
+  // a single needle may contain commas; several needles are joined with commas
   const phrase = needles.length === 1;
   return async () => {
     const { value } = await service.textSearch({
@@ -79,7 +79,7 @@ function contentQuestions(
     const isDeep = name === 'deepPage';
     const expected = index < checkedPerClass || isDeep ? inscriptionsWith(texts, list) : null;
     const pages = Math.ceil((expected ?? 0) / itemsPerPage);
-    // the later half of the pages, including the last
+    // a page in the later half of all pages, including the last
     const page = isDeep ? Math.max(1, pages - ((index * 7919) % Math.ceil(pages / 2 + 1))) : 1;
     return textQuestion(service, { corpus: 'content', needles: list, page, expected });
   });
@@ -108,7 +108,7 @@ function hashQuestions(service: SearchService, { texts, hashes, seed }: Corpora)
   });
 }
 
-/** All classes, one search after another. Throws at a wrong answer. */
+/** Measures all classes, with one search after another. Throws if a result is wrong. */
 export async function askAll(service: SearchService, corpora: Corpora): Promise<Map<string, Measured>> {
   const measured = new Map<string, Measured>();
   for (const name of Object.keys(corpora.needles) as NeedleClass[]) {

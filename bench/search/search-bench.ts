@@ -13,10 +13,10 @@ import { askAll, type Corpora, checkedPerClass, type Measured, warmUpShare } fro
 
 const rareCount = 1000;
 const perClass = 200;
-/** Inscriptions with metadata: about mainnet's share. */
+/** Share of inscriptions with metadata, about that of mainnet. */
 const shareOfMetadata = '0.03';
 
-/** Upper bounds, up to a million inscriptions and above (ten millions). */
+/** Maximum times in ms. The first is for up to a million inscriptions, the second for more (ten millions). */
 const boundsMs: Readonly<Record<string, readonly [small: number, large: number]>> = {
   rareP99Ms: [25, 30],
   commonP99Ms: [500, 500],
@@ -53,7 +53,7 @@ function engineName(name: string): keyof typeof engines {
   throw new OptionError(`--engine must be postgres or elasticsearch, not '${name}'`);
 }
 
-/** Builds the engine's index, and searches it through the search service. */
+/** Builds the engine's index, and measures searches through the search service. */
 async function measureEngine(
   open: (databaseUrl: string) => Promise<EngineUnderBench>,
   dataDir: string,
@@ -101,7 +101,7 @@ export async function searchBench(args: string[]): Promise<Report> {
   };
   const { opened, measured } = await measureEngine(open, dataDir, corpora);
   try {
-    // no work is left to index: the folder stands in for a node
+    // The folder replaces a node, so no blocks are left to index.
     const settings = { ...opened.settings, BLOCKS_DIR: chain.dir };
     const load = await httpLoad(dataDir, settings, corpora);
     return report(values.engine, corpora, opened, measured, load);

@@ -18,9 +18,12 @@ const coinCount = 10_000;
 const runeCount = 10;
 const times = 5;
 
-/** Processor time of one plan for 500 withdrawals, three in four of runes, from 10,000 coins of 100 accounts. */
+/**
+ * Processor time of one plan for 500 withdrawals, three of four of which withdraw runes. The plan chooses from 10,000
+ * coins of 100 accounts.
+ */
 export function planFigures(): Figure[] {
-  // one OP_RETURN of 83 bytes is what nodes before Bitcoin Core 30 relay
+  // an OP_RETURN of at most 83 bytes is what nodes before Bitcoin Core 30 relay
   return [
     { name: 'planOf500Ms', value: planMs(100_000, withdrawalCount), unit: 'ms', target: { most: 500 } },
     { name: 'planOf500In83BytesMs', value: planMs(83, 1), unit: 'ms', target: { most: 500 } },
@@ -47,7 +50,7 @@ const runeId = (nth: number): RuneId => ({
 });
 const scriptOf = (name: string): Uint8Array =>
   Uint8Array.of(0x00, 20, ...createHash('sha256').update(name).digest().subarray(0, 20));
-/** Any 32 bytes are the program of a P2TR output. */
+/** A P2TR script made from a name. Any 32 bytes are the program of a P2TR output. */
 const ownScript = (name: string): Uint8Array =>
   Uint8Array.of(0x51, 32, ...createHash('sha256').update(name).digest());
 
@@ -68,7 +71,7 @@ function withdrawalOf(nth: number): PricedWithdrawal {
     : { ...shared, rune: runeId(Math.floor(nth / accountCount)), units: 15n, sats: 294n };
 }
 
-/** Half of the coins are fees in sats, and half have a rune. */
+/** A coin for the plan. Half of the coins are fees in sats, and half have a rune. */
 function coinOf(nth: number): WithdrawalCoin {
   const isFee = nth % 2 === 0;
   const name = `coin ${nth}`;

@@ -21,7 +21,7 @@ const sent: PlannedOutput = { kind: 'aside', script: foreign, value: 5_000n };
 const own = { key: { branch: 1, index: 8 } as const, leafScript: null };
 const change: PlannedOutput = { kind: 'change', script: wallet.addressOf(own).script, value: 19_000n, own };
 
-/** The return of an output at a token charge. */
+/** A plan that returns an output of a token charge. */
 const plan: TransactionPlan = {
   version: 2,
   lockTime: 0,
@@ -89,7 +89,7 @@ describe('a plan that returns an output that was set aside', () => {
     const { holdings } = signer.signPlan(withContents(plan, held), [held, nothingHeld]);
     expect(holdings).toEqual([held, nothingHeld]);
     expect(refusalOf(plan, [held, nothingHeld])).toMatch(/inscription|rune/u);
-    // a coin of the service holds only sats
+    // a coin of the service may hold only sats
     expect(refusalOf(withContents(plan, held), [held, { ...nothingHeld, runes: [rune] }])).toMatch(/rune/u);
   });
 });

@@ -25,8 +25,9 @@ const opReturn = Uint8Array.of(0x6a, 0x01, 0x07);
 const leafVersion = 0xc0;
 
 /**
- * Checks the witnesses like a node, with the signature hash and the leaf hash of bitcoinjs-lib: each signature belongs
- * to the output key, or to the key in the leaf that the output key commits to (public-wallet.test.ts proves that part).
+ * Checks the witnesses like a node, with the signature hash and the leaf hash of bitcoinjs-lib. Each signature must be
+ * made with the output key, or with the key in the leaf to which the output key commits. public-wallet.test.ts proves
+ * this commitment.
  */
 function expectSigned(plan: TransactionPlan, { bytes, txid, weight, fee }: SignedTransaction): void {
   const signed = Transaction.fromBuffer(Uint8Array.from(bytes));
@@ -66,8 +67,8 @@ function expectSigned(plan: TransactionPlan, { bytes, txid, weight, fee }: Signe
 }
 
 /**
- * Checks that the key is that of the script, and that its signature has the form that nodes relay, and the size that
- * weights count with.
+ * Checks that the key is that of the script. The signature must have the form that nodes relay, and the size that
+ * computed weights assume.
  */
 function expectEcdsa(signed: Transaction, place: number, { script, value }: PlannedInput): void {
   const [signed71, publicKey, ...others] = signed.ins[place]!.witness;
@@ -78,7 +79,7 @@ function expectEcdsa(signed: Transaction, place: number, { script, value }: Plan
   expect(scripts.isCanonicalScriptSignature(signed71!)).toBe(true);
   const { signature, hashType } = scripts.signature.decode(signed71!);
   expect(hashType).toBe(Transaction.SIGHASH_ALL);
-  // low R and low S
+  // R is low; the library checks that S is low too
   expect(signature[0]! & 0x80).toBe(0);
   const scriptCode = payments.p2pkh({ hash: hash! }).output!;
   const message = signed.hashForWitnessV0(place, scriptCode, value, hashType);
@@ -111,7 +112,7 @@ const spent = fc.record({
   sequence: fc.constantFrom(0xffff_ffff, 0xffff_fffd, 0x8000_0001),
 });
 
-/** A plan that spends all of these to one script, with a fee of 1,000 sats or less. */
+/** A plan that spends all of these inputs to one script, with a fee of at most 1,000 sats. */
 const goodPlan: fc.Arbitrary<TransactionPlan> = fc
   .record({
     version: fc.constantFrom<2 | 3>(2, 3),
@@ -224,7 +225,7 @@ test('a signer shows no key to logs', () => {
 /** P2TR with a key that is not a point of the curve. */
 const offCurve = Uint8Array.of(0x51, 0x20, ...new Uint8Array(32));
 
-/** Changes of one input or output, and the rule that each breaks. */
+/** Changes of one input or output, each with the rule that it breaks. */
 const inputFaults: readonly (readonly [Partial<PlannedInput>, RegExp])[] = [
   [{ script: wallet.ownAddress(1).script }, /not that of key/u],
   [{ key: { branch: 0, index: 6 } }, /something other than the key/u],
@@ -317,7 +318,7 @@ describe('a plan is refused that', () => {
     });
     expect(refusalOf(withOutput(refund))).toMatch(/output 2: .* sends nothing to itself/u);
     expect(refusalOf(withOutput({ ...refund, own }))).toMatch(/output 2: .* sends nothing to itself/u);
-    // a parent that waits for its last reveal stays
+    // a parent stays at the wallet until its last reveal
     const parent = { ...refund, kind: 'parent' as const, own };
     expect(refusalOf(withOutput(parent, refund))).toMatch(/output 3: .* sends nothing to itself/u);
     expect(refusalOf(withOutput(parent))).toMatch(/sats more than its inputs/u);
@@ -338,7 +339,7 @@ describe('a plan is refused that', () => {
       nothingHeld,
     ]);
     const paid = plan.outputs.reduce((sum, { value }) => sum + value, 0n);
-    // Bitcoin Core counts whole virtual bytes
+    // Bitcoin Core rounds virtual bytes up
     const most = 10_000n * BigInt(Math.ceil(weight / 4));
     const dear = { ...plan, inputs: [{ ...first!, value: paid + most }], feeMax: 10n ** 12n };
     expect(signer.signPlan(dear, plainInputs(dear)).fee).toBe(most);

@@ -11,7 +11,7 @@ const own = { key: { branch: 1, index: 8 } as const, leafScript: null };
 const change: PlannedOutput = { kind: 'change', script: wallet.addressOf(own).script, value: 4_000n, own };
 const paid: PlannedOutput = { kind: 'withdrawal', script: foreign, value: 5_000n };
 
-/** A batch that spends a token charge, a fee charge, and change of an earlier one. */
+/** A batch that spends outputs of a token charge and of a fee charge, and the change of an earlier batch. */
 const plan: TransactionPlan = {
   version: 2,
   lockTime: 0,

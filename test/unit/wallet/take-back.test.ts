@@ -50,7 +50,7 @@ describe('outputs at an address', () => {
   test('are left if there are none, or too few sats', () => {
     const order = { own, script, destination, feeRate: 1000n };
     expect(() => takeBackPlan({ ...order, outputs: [] })).toThrow(/no confirmed output/u);
-    // 99 virtual bytes
+    // the fee of 99 virtual bytes
     const least = BigInt(dustOf(destination)) + 99n;
     expect(() => takeBackPlan({ ...order, outputs: outputsOf([least - 1n]) })).toThrow(/too little/u);
     expect(takeBackPlan({ ...order, outputs: outputsOf([least]) }).plan.outputs[0]!.value).toBe(294n);
@@ -61,7 +61,7 @@ describe('outputs at an address', () => {
     const { plan, left } = takeBackPlan({ own, script, outputs, destination, feeRate: 1000n });
     expect([plan.inputs.length, left]).toEqual([200, 100]);
     expect(plan.inputs[0]!.value).toBe(1100n);
-    // the largest ones pay the fee
+    // the largest outputs pay the fee
     expect(plan.inputs.at(-1)!.value).toBe(1299n);
     expect(signer.signPlan(plan, plainInputs(plan)).weight).toBe(plannedWeight(plan));
   });
@@ -73,7 +73,7 @@ test('a fee charge is taken back by its kit, with a fee for its own weight', () 
   const outputs = outputsOf([50_000n, 69n, 68n]);
   const order = { own: ownScriptOf(kit), script: wallet.addressOf(charge).script, destination };
   const { plan, left } = takeBackPlan({ ...order, outputs, feeRate: 1000n });
-  // 271 weight units an input
+  // an input has 271 weight units, so it costs 68 sats
   expect([plan.inputs.map(({ value }) => value), left]).toEqual([[69n, 50_000n], 1]);
   expect(signer.signPlan(plan, plainInputs(plan)).weight).toBe(plannedWeight(plan));
 });

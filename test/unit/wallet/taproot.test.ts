@@ -43,7 +43,7 @@ test.each(vectors.outputs)(
     expect(hexOf(output.script)).toBe(script);
     expect(hexOf(output.controlBlock)).toBe(controlBlock);
     if (leaf === null) return;
-    // the hash of the leaf is enough
+    // without the leaf, its hash is enough
     const leafHash = leafHashOf(bytes(leaf));
     expect(taprootOutput(bytes(internalKey), { leafScript: null, leafHash })).toEqual(output);
   },
@@ -67,7 +67,7 @@ test('the output key and its parity are those of another library, for any key an
 });
 
 test('a key that is not a point of the curve has no output', () => {
-  // x = 5 is not on a point: 5³ + 7 is not a square
+  // no point has x = 5, because 5³ + 7 is not a square
   const key = Uint8Array.of(...new Uint8Array(31), 5);
   expect(() => taprootOutput(key, { leafScript: null })).toThrow();
 });

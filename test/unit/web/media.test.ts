@@ -16,7 +16,7 @@ describe('mediaOf', () => {
     expect(mediaOf(contentType)).toBe(media);
   });
 
-  // anyone may inscribe them
+  // anyone may inscribe content types like these
   test.each(['constructor', '__proto__', 'constructor/x', '__proto__/x'])(
     'of %j, which every object has, is other',
     (contentType) => {

@@ -5,7 +5,7 @@ import { shownPublicKey, WebhookKeys } from '#webhooks/webhook-keys.ts';
 
 type IsGenuine = (headers: Record<string, string>, body: Buffer, keys: string[]) => boolean;
 
-/** The example of docs/webhooks.md, as a receiver copies it. */
+/** The example of docs/webhooks.md, copied like a receiver copies it. */
 async function readExample(): Promise<IsGenuine> {
   const text = await readFile('docs/webhooks.md', 'utf8');
   const [, example = ''] = /```ts\n(?<code>[^]*?)```/u.exec(text) ?? [];

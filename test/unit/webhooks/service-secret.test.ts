@@ -52,7 +52,7 @@ test('where no file can be made, it is said', async () => {
   await expect(ensureServiceSecret(join(folder, 'file', 'secret'))).rejects.toMatchObject({
     code: 'service_secret_invalid',
   });
-  // a link that leads nowhere is not followed to make one elsewhere
+  // the link's target does not exist, and no file is made there
   const link = join(folder, 'link');
   await symlink(join(folder, 'nowhere'), link);
   await expect(ensureServiceSecret(link)).rejects.toMatchObject({ code: 'service_secret_invalid' });

@@ -10,7 +10,7 @@ const signaturesOf = (header: string, version: string): Buffer[] =>
     .filter((signature) => signature.startsWith(`${version},`))
     .map((signature) => Buffer.from(signature.slice(version.length + 1), 'base64'));
 
-/** Checks a signature like a receiver that knows only the shown key. */
+/** Checks a signature like a receiver that knows only the public key that is shown. */
 function isSignedBy(shown: string, signature: Uint8Array | undefined, signed: Uint8Array): boolean {
   const x = Buffer.from(shown.slice('whpk_'.length), 'base64').toString('base64url');
   const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
@@ -47,7 +47,8 @@ test('the keys come from the secret alone, another one for each name', () => {
   ];
   expect(same.publicKeys).toEqual(one.publicKeys);
   expect(same.sharedSecret('order 1')).toEqual(one.sharedSecret('order 1'));
-  // made with @noble/curves and @noble/hashes; receivers hold them: another derivation would be another key for all
+  // Made with @noble/curves and @noble/hashes. Receivers store these keys, so another derivation would change the keys
+  // of all of them.
   expect(one.publicKeys.map(shownPublicKey)).toEqual(['whpk_sN6h05d4MVkwFc3Tm10kVVamqhrMfJPc8esi7uLV1tQ=']);
   expect(one.sharedSecret('order 1').toString('hex')).toBe(
     '39cb4311cd6273b2da3627ba04650cc583cbf271462ab7997c07901badc82b76',

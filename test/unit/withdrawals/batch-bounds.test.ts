@@ -62,7 +62,7 @@ test('a withdrawal is underpriced if its price and the bound do not pay its smal
   })) as unknown as Withdrawal[];
   const idsAt = (feeRate: bigint, bumpMax: bigint) =>
     underpriced(priced, feeRate, { bumpMax }).map(({ id }) => id);
-  // 111 virtual bytes: one input and one output, both P2TR
+  // 111 virtual bytes for a P2TR input and a P2TR output
   expect(idsAt(1000n, 0n)).toEqual(['109', '110']);
   expect(idsAt(1000n, 1n)).toEqual(['109']);
   expect(idsAt(2000n, 0n)).toEqual(['109', '110', '111']);

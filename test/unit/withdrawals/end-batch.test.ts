@@ -6,7 +6,7 @@ import { endRefused } from '#withdrawals/end-batch.ts';
 test('a batch that was signed before says why it is not planned again', async () => {
   const given = { payout: { id: 'batch' }, transactions: [{}] } as unknown as MadeBatch;
   const refused = [{ id: 'one', refusal: { code: 'amount' } as const }];
-  // it asks the database nothing: none of its withdrawals ends
+  // none of the withdrawals ends, so the database is not used
   const client = null as unknown as pg.ClientBase;
   expect(await endRefused(client, given, { plan: null, waiting: [], refused })).toBe(
     'Nothing of it can be sent as it is: its amount cannot be withdrawn.',

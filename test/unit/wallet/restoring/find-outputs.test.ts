@@ -28,7 +28,7 @@ import { takeBackPlan } from '#wallet/take-back.ts';
 
 const { wallet, signer } = testWallet('regtest');
 const destination = Uint8Array.of(0, 20, ...new Uint8Array(20));
-/** The gap that `wallet restore` searches beyond a mark. */
+/** The gap with which `wallet restore` searches beyond a mark. */
 const gapWithMark = 1000;
 
 type Step =
@@ -49,7 +49,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('dump', 'restore', 'lose', 'skip') }) },
 );
 
-/** A wallet with its database, mark and processes that lease; `coins` are keys that were shown and paid. */
+/**
+ * A wallet with its database, its mark, and processes that lease indices. `coins` are keys that were shown and paid.
+ */
 class History {
   readonly coins: WalletKey[] = [];
   mark = endsAt(0);
@@ -118,7 +120,7 @@ class History {
   }
 }
 
-/** Scans like Bitcoin Core, for the descriptors of the wallet. */
+/** A node that scans like Bitcoin Core, for the descriptors of the wallet. */
 function nodeWith(coins: readonly WalletKey[]): NodeRpc {
   const descriptors = wallet.descriptors();
   const unspents = coins.map((key, vout) => {
@@ -155,7 +157,8 @@ const namesOf = (keys: readonly WalletKey[]): string[] =>
   keys.map(({ branch, index }) => `${branch}/${index}`).toSorted();
 
 /**
- * Expects that each coin can be moved by a transaction that the wallet signs, and separately by the kit of its address.
+ * Checks that each coin can be moved by a transaction that the wallet signs, and also with only the recovery kit of its
+ * address.
  */
 function expectSpendable(found: readonly FoundOutput[]): void {
   const movable = found.filter(({ own }) => own.key.branch !== 2);
@@ -202,7 +205,7 @@ test('the seed and its mark find every coin of every branch, across gaps of leas
 test('without the mark, coins are found within the distance of one skip', async () => {
   const coins = indexedBranches.flatMap((name) => {
     const { number } = walletBranches.find((branch) => branch.name === name)!;
-    // a start gives up the earlier release, and so does a skip
+    // each start gives up the release before it, and so does a skip
     const idle = 100 * releasedAtOnce;
     return [4, 4 + idle + skippedUsually].map((index): WalletKey => ({ branch: number, index }));
   });

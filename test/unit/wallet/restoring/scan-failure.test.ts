@@ -9,7 +9,7 @@ import { outputsAt } from '#wallet/take-back.ts';
 const { wallet } = testWallet('regtest');
 const signal = new AbortController().signal;
 
-/** Answers scans like Bitcoin Core; notes the requests. */
+/** A node that answers scans like Bitcoin Core and notes the requests. */
 function nodeThat(reason: string, asked: unknown[] = []): NodeRpc {
   return {
     url: 'http://node',

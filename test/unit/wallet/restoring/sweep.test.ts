@@ -41,7 +41,7 @@ test('found outputs go to one address, each once or not at all, and no fee takes
         const fee = inputs.reduce((sum, { value }) => sum + value, 0n) - outputs[0]!.value;
         const vsize = BigInt(Math.ceil(plannedWeight(plan) / 4));
         expect(fee).toBe((vsize * feeRate + 999n) / 1000n);
-        // sats move from inputs to outputs in their order, and the fee is the end: only of the last input
+        // sats move in order from inputs to outputs, so the fee comes from the end: only from the last input
         const last = inputs.at(-1)!.value;
         expect(last).toBeGreaterThan(fee);
         expect(Math.max(...inputs.map(({ value }) => Number(value)))).toBe(Number(last));

@@ -93,7 +93,7 @@ describe('the metadata of an inscription', () => {
     expect(shownJson('[9007199254740993]')).toBe('[\n  9007199254740993\n]');
   });
 
-  // its quotes are not tried one after another as beginnings of strings, which took half a second
+  // a quote inside is not tried as the start of a string, which took half a second
   test.each(['"', '\\', ',', '[', 'x'])('may end within a string of %j without a line break', (character) => {
     const whole = JSON.stringify(character.repeat(30_000));
     expect(shownJson(whole)).toBe(`${whole.slice(0, 20_000)}…`);

@@ -159,7 +159,7 @@ describe('the page of a transaction', () => {
     const runes = (line: RuneLine): string => shown({ runes: { lines: [line], isAll: true, unknown: null } });
     expect(runes(rune)).toContain('href="/rune/DOG%E2%80%A2GO"');
     expect(runes(rune)).toContain('12,345.5');
-    // a page of a rune that no block has etched would be 404
+    // if no block has etched the rune, its page would be 404
     expect(runes({ ...rune, isEtched: false })).not.toContain('href="/rune/');
     expect(runes({ ...rune, name: null })).toContain('a rune that is not etched yet');
   });

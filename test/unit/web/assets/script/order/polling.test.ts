@@ -6,7 +6,7 @@ const look = { state: 'waiting-payment', isHidden: false, failures: 0, retryAfte
 
 test('an unpaid order is read every few seconds, far below the limit of an address', () => {
   for (const state of orderStates) {
-    // 300 a minute for all pages of a person
+    // the limit is 300 requests a minute for all pages of a person
     expect(pauseMs({ ...look, state })).toBeGreaterThanOrEqual(3000);
     expect(pauseMs({ ...look, state, isHidden: true })).toBeGreaterThan(pauseMs({ ...look, state }));
   }

@@ -52,7 +52,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** The next reported price. */
+/** A pricing whose results are recorded in `told`. */
 function asking() {
   const told: Priced[] = [];
   const pricing = new Pricing((priced) => told.push(priced));

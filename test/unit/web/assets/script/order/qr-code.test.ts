@@ -19,17 +19,17 @@ const blocksOf = [
   [26, 5],
 ] as const;
 
-/** Centres of alignment patterns in both directions. */
+/** Coordinates of the centres of alignment patterns; rows and columns have the same. */
 function centresOf(size: number): number[] {
   const last = size - 7;
   if (size === 21) return [];
   return size < 45 ? [last] : [6, (6 + last) / 2, last];
 }
 
-/** Modules that are not data, derived from the standard in another way than in the encoder. */
+/** Whether a module is not data. Derived from the standard in another way than in the encoder. */
 function isPattern(size: number, row: number, column: number): boolean {
   const [low, high] = [Math.min(row, column), Math.max(row, column)];
-  // corners with their formats, timing, and versions from 7 on
+  // corners with format bits, timing patterns, and version bits from version 7 on
   const isCorner = high < 9 || (low < 9 && high >= size - 8);
   const isVersion = size >= 45 && low < 6 && high >= size - 11;
   if (isCorner || row === 6 || column === 6 || isVersion) return true;
@@ -63,18 +63,18 @@ const times = (left: number, right: number): number => {
   return product;
 };
 
-/** The mask in the format of a code. */
+/** The mask that the format bits of a code name. */
 function maskOf(code: Code): (i: number, j: number) => boolean {
   const bits = Array.from({ length: 15 }, (_, bit) =>
     Number(bit < 6 ? code[bit]![8]! : bit < 10 ? false : code[8]![14 - bit]!),
   );
-  // bits 6 to 9 belong to its correction
+  // bits 6 to 9 are error correction
   const told = (bits.reduce((sum, bit, place) => sum + bit * 2 ** place, 0) ^ 0x5412) >> 10;
   expect(told >> 3).toBe(0);
   return masks[told & 7]!;
 }
 
-/** Modules of data in the order of their bits, unmasked. */
+/** The data bits of a code in order, with the mask removed. */
 function bitsOf(code: Code): number[] {
   const size = code.length;
   const mask = maskOf(code);
@@ -96,7 +96,7 @@ function bitsOf(code: Code): number[] {
 const numberIn = (bits: readonly number[], first: number, width: number): number =>
   bits.slice(first, first + width).reduce((value, bit) => 2 * value + bit, 0);
 
-/** Blocks of data and of their corrections. */
+/** The blocks of data in a code, and the error correction of each. */
 function blocksIn(code: Code): { data: number[]; correction: number[] }[] {
   const version = (code.length - 17) / 4;
   const bits = bitsOf(code);
@@ -119,7 +119,7 @@ function blocksIn(code: Code): { data: number[]; correction: number[] }[] {
   }));
 }
 
-/** Syndromes of a block: all are 0 if its correction is right. */
+/** Syndromes of a block. All are 0 if its error correction is right. */
 function syndromesOf(block: readonly number[], count: number): number[] {
   const syndromes: number[] = [];
   for (let place = 0, root = 1; place < count; place++, root = times(root, 2))
@@ -127,7 +127,7 @@ function syndromesOf(block: readonly number[], count: number): number[] {
   return syndromes;
 }
 
-/** Reads a code by the standard, and proves its error correction. */
+/** Reads a code by the standard, and computes the syndromes of its blocks. */
 function read(code: Code): { text: string; syndromes: number[] } {
   const blocks = blocksIn(code);
   const syndromes = blocks.flatMap(({ data, correction }) =>
@@ -147,7 +147,7 @@ function read(code: Code): { text: string; syndromes: number[] } {
 describe('a QR code', () => {
   test('has the text, and corrections without a remainder, in each version', () => {
     const versions = new Set<number>();
-    // each version has lengths that are 15 apart or more
+    // the lengths of each version span 15 or more, so steps of 9 reach every version
     for (let length = 0; length <= 213; length += 9) {
       const text = 'bitcoin:bcrt1p'.repeat(20).slice(0, length);
       const code = qrCode(text)!;
@@ -180,7 +180,8 @@ describe('a QR code', () => {
   });
 
   test('equals that of a public library', () => {
-    // qr 0.7.0 (npm, Paul Miller): encodeQR('a', 'raw', {ecc: 'medium', encoding: 'byte'}), rows as numbers
+    // made by qr 0.7.0 (npm, Paul Miller): encodeQR('a', 'raw', {ecc: 'medium', encoding: 'byte'}), with rows as
+    // numbers
     const rows = qrCode('a')!.map((row) => Number.parseInt(row.map(Number).join(''), 2));
     expect(rows).toEqual(libraryRows);
   });

@@ -16,7 +16,7 @@ const psbt = {
   paymentInputIndices: [1, 2],
 };
 
-/** A page with a wallet that records calls, and answers. */
+/** A page with a wallet. The wallet records its calls, and returns `answer`. */
 function pageWith(name: string, answer: unknown) {
   const calls: unknown[][] = [];
   const provider = {
