@@ -1,6 +1,6 @@
 /**
- * Makes .env.example and the table of docs/configuration.md from src/config/config.ts; with --check only tests whether
- * they are up to date.
+ * Makes .env.example and the table of docs/configuration.md from src/config/config.ts. With --check it only tests
+ * whether both are up to date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Setting, settings } from '#config/config.ts';

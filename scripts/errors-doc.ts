@@ -1,4 +1,4 @@
-/** Makes docs/errors.md from the table of error codes; with --check only tests whether the file is up to date. */
+/** Makes docs/errors.md from the table of error codes. With --check it only tests whether the file is up to date. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type ErrorCodeEntry } from '#kernel/errors/error-code-entry.ts';
 import { errorCodes } from '#kernel/errors/error-codes.ts';

@@ -1,7 +1,7 @@
 /**
- * Makes samples/mainnet from a collection of real blocks: `node scripts/make-mainnet-sample.ts COLLECTION`.
- * COLLECTION holds blocks/mainnet/HEIGHT-HASH.bin and, for some heights, prevouts/HEIGHT.csv with a line
- * "txid,vout,value_sat[,script_pubkey_hex]" for every outpoint that is spent from outside the block.
+ * Makes samples/mainnet from a collection of real blocks: `node scripts/make-mainnet-sample.ts COLLECTION`. COLLECTION
+ * contains blocks/mainnet/HEIGHT-HASH.bin. For some heights it also contains prevouts/HEIGHT.csv, which has a line
+ * "txid,vout,value_sat[,script_pubkey_hex]" for every outpoint of another block that the block spends.
  * samples/mainnet/ORIGIN.md says where the blocks came from and how they were verified.
  */
 import { createHash } from 'node:crypto';
@@ -27,7 +27,7 @@ const chosen: ReadonlyMap<number, string> = new Map([
   [951_658, 'the youngest one'],
 ]);
 
-/** First sequence number of a block, from ord's own event stream of it. */
+/** First sequence numbers of blocks, from ord's own event stream. */
 const firstSequence: ReadonlyMap<number, number> = new Map([
   [781_735, 552_117],
   [832_918, 63_577_119],
@@ -94,7 +94,7 @@ function compactSize(n: number): Buffer {
   return bytes;
 }
 
-/** Outputs spent from outside the block, by outpoint in hex; the script is empty if unknown. */
+/** Outputs of other blocks that a block spends, by outpoint in hex. The script is empty if unknown. */
 function readPrevouts(file: string): Map<string, Output> {
   const lines = readFileSync(file, 'utf8').trim().split('\n').slice(1);
   return new Map(

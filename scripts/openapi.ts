@@ -1,4 +1,4 @@
-/** Makes docs/openapi.json from the routes; with --check only tests whether the file is up to date. */
+/** Makes docs/openapi.json from the routes. With --check it only tests whether the file is up to date. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import pg from 'pg';
 import { pino } from 'pino';
@@ -13,7 +13,7 @@ import { createSearchService } from '#search/service/search-service.ts';
 
 const file = 'docs/openapi.json';
 
-/** The app as it describes itself; no database is used. */
+/** Returns the description that the app serves. No database is used. */
 async function servedDocument(): Promise<string> {
   const pool = new pg.Pool({ max: 1 });
   const engine = createPostgresEngine();

@@ -1,7 +1,7 @@
 /**
- * Packs golden chains into test/fixtures/golden: `node scripts/pack-golden.ts FOLDER_OF_CHAINS`. One file a chain: the
- * blocks, the outputs they spend, chain.json, and the answers that tests compare. Answers about runes and sats are
- * separate packs: `node scripts/pack-golden.ts FOLDER_OF_CHAINS runes` makes only these.
+ * Packs golden chains into test/fixtures/golden: `node scripts/pack-golden.ts FOLDER_OF_CHAINS`. Each chain becomes one
+ * file with its blocks, the outputs that they spend, chain.json, and the answers that tests compare. Answers about
+ * runes and sats are in separate packs: `node scripts/pack-golden.ts FOLDER_OF_CHAINS runes` makes only these.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,13 +27,13 @@ const compared = [
   'output',
 ];
 const aboutRunes = ['rune', 'runes', 'status', 'balances'];
-/** Kinds of answers of an ord with a sat index. */
+/** Names of answers that come from an ord with a sat index. */
 const aboutSats = ['sat', 'r-sat', 'sat-unmined', 'status', 'output'];
-/** Answers about inscriptions: only the sat and its charms differ with a sat index. */
+/** Names of answers about inscriptions. With a sat index, only the sat and its charms differ. */
 const withSats = ['inscription', 'r-inscription', 'r-children-inscriptions', 'r-parents-inscriptions'];
 const target = join(import.meta.dirname, '../test/fixtures/golden');
 
-/** Files by name, a `.gz` unpacked: the contents of the chain's pack. */
+/** The contents of a chain's pack: files by name, with each `.gz` unpacked. */
 function filesOf(chain: string): Map<string, Buffer> {
   const files = new Map<string, Buffer>();
   add(files, chain, 'chain.json');
@@ -60,7 +60,7 @@ function addAnswers(files: Map<string, Buffer>, chain: string, questions: readon
   }
 }
 
-/** The lines about outputs with inscriptions, and the lines about other outputs, which need a node. */
+/** Splits lines about outputs: those with inscriptions, and all others, for which a node is needed. */
 function outputFiles(ndjson: Buffer): { held: Buffer; empty: Buffer } {
   const lines = ndjson.toString('utf8').split('\n');
   const isEmpty = (line: string): boolean => /"inscriptions":(\[\]|null)/u.test(line);
@@ -71,7 +71,7 @@ function outputFiles(ndjson: Buffer): { held: Buffer; empty: Buffer } {
 function pack(chain: string): Buffer {
   const files = filesOf(chain);
   for (const name of files.keys()) {
-    // if ord without a sat index answers differently, only its own answer is compared
+    // if an ord without a sat index answers differently, tests compare only with that ord
     if (files.has(name.replace(/^answers\//u, 'answers-no-sat-index/')) && name.startsWith('answers/')) {
       files.delete(name);
     }
@@ -95,7 +95,7 @@ function packSats(chain: string): Buffer {
   const files = new Map<string, Buffer>();
   addAnswers(files, chain, [...aboutSats, ...withSats]);
   for (const [name, bytes] of files) {
-    // the pack without sats has the other answers, and those of an ord without a sat index
+    // the pack without sats has the other answers, including those of an ord without a sat index
     if (name.startsWith('answers-no-sat-index/')) files.delete(name);
     else if (name.endsWith('/output.ndjson')) {
       files.delete(name);
@@ -108,12 +108,12 @@ function packSats(chain: string): Buffer {
   return packed(files);
 }
 
-/** The sat ranges of each output that ord has. */
+/** The sat ranges of each output for which ord has ranges. */
 function rangesOf(ndjson: Buffer): Buffer {
   const lines = ndjson.toString('utf8').split('\n');
   const ranges = lines.flatMap((line) => {
     if (line === '') return [];
-    // numbers of sats are safe integers
+    // numbers of sats are safe integers, so JSON.parse is exact
     const { key, value } = JSON.parse(line) as { key: string; value?: { sat_ranges: unknown } };
     return value?.sat_ranges == null ? [] : [JSON.stringify({ key, value: value.sat_ranges })];
   });
@@ -125,7 +125,7 @@ interface WithSat {
   readonly sat: number | null;
 }
 
-/** Sat and charms of each inscription, or of each in a list. */
+/** The sat and the charms of each inscription, or of each inscription in a list. */
 function satsOf(ndjson: Buffer): Buffer {
   const lines = ndjson.toString('utf8').split('\n');
   const reduced = ({ charms, sat }: WithSat): WithSat => ({ charms, sat });
@@ -137,7 +137,7 @@ function satsOf(ndjson: Buffer): Buffer {
     };
     if (value === undefined) return [];
     const list = value.children ?? value.parents;
-    // `/inscription` lists relatives only by id
+    // `/inscription` has only ids of parents and children, so it is not a list
     const isList = list !== undefined && !('sat' in value);
     return [JSON.stringify({ key, value: isList ? list.map(reduced) : reduced(value) })];
   });

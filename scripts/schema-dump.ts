@@ -1,6 +1,7 @@
 /**
- * Makes docs/schema.sql: both schemas after all migrations, with all secondary indexes, read from the catalog of a
- * temporary database (the embedded server has no pg_dump). With --check only tests whether the file is up to date.
+ * Makes docs/schema.sql: both schemas after all migrations, with all secondary indexes. It reads them from the catalog
+ * of a temporary database, because the embedded server has no pg_dump. With --check it only tests whether the file is
+ * up to date.
  */
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +15,7 @@ import { connectClient } from '#kernel/pg/pool.ts';
 const file = 'docs/schema.sql';
 async function dumpFreshDatabase(): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), 'satscribe-schema-'));
-  // when run as root, the server uses an ordinary account, which must be able to enter this folder
+  // if root runs this, the server uses an ordinary account, which must be able to enter this folder
   await chmod(dataDir, 0o755);
   const server = await startEmbeddedPostgres({ dataDir, durable: false });
   try {
@@ -65,7 +66,7 @@ async function dumpTable(client: pg.Client, schema: string, table: string): Prom
   ].join('\n');
 }
 
-/** The single column of a query's rows, for one parameter. */
+/** The rows of a query with a single column and one parameter. */
 async function lines(client: pg.Client, sql: string, parameter: string): Promise<string[]> {
   const { rows } = await client.query<{ line: string }>(sql, [parameter]);
   return rows.map(({ line }) => line);
@@ -89,7 +90,7 @@ const columnsSql = `
   FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
   WHERE a.attrelid = $1::regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`;
 
-// 'n': newer servers also list NOT NULL here, which the columns already state
+// not 'n': newer servers list NOT NULL here too, but the columns already state it
 const constraintsSql = `
   SELECT 'CONSTRAINT ' || quote_ident(conname) || ' ' || pg_get_constraintdef(oid) AS line
   FROM pg_constraint WHERE conrelid = $1::regclass AND contype <> 'n' ORDER BY contype = 'p' DESC, conname`;

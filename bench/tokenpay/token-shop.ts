@@ -30,19 +30,19 @@ export interface BenchOrder {
   readonly tokenCharge: { readonly address: string };
 }
 
-/** A service that takes payments in a rune, with accounts of many shops, and one receiver of webhooks. */
+/** A service that accepts payments in a rune. It has accounts of many shops, and one receiver of webhooks. */
 export class TokenShop {
   readonly origin: string;
   readonly pool: pg.Pool;
   readonly chain: RegtestChain;
-  /** Keys of the accounts. */
+  /** API keys of the accounts. */
   readonly keys: string[] = [];
   readonly #service: SatscribeProcess;
   readonly #hooks: Server;
-  /** Callbacks for the first webhook of an order, by the path of its URL: they get the time. */
+  /** Callbacks for the first webhook of each order, by the path of the webhook's URL. They get its arrival time. */
   readonly #heard = new Map<string, (at: number) => void>();
   #rune = { name: '', block: 0, tx: 0 };
-  /** An output with all remaining units. */
+  /** The output that holds all remaining units. */
   #purse: Coin;
 
   private constructor(parts: {
@@ -104,7 +104,7 @@ export class TokenShop {
     this.#hooks.close();
   }
 
-  /** Settles with the answer of a request that must succeed. */
+  /** Sends a request that must succeed. Settles with the response. */
   async ask<Answer>(method: 'GET' | 'POST', path: string, nth: number, body?: object): Promise<Answer> {
     const { status, text } = await this.#send(method, path, nth, body);
     assert(status === 200, `${path} was answered ${status}: ${text.slice(0, 300)}`);
@@ -116,7 +116,7 @@ export class TokenShop {
     return this.ask<BenchOrder>('POST', '/tokenpay/user/order/rune', nth, body);
   }
 
-  /** A URL for webhooks, and the time at which its first one arrives. */
+  /** Makes a URL for webhooks. `heard` settles with the time at which the first webhook arrives. */
   hook(name: string): { readonly url: string; readonly heard: Promise<number> } {
     const { port } = this.#hooks.address() as AddressInfo;
     const path = `/${name}`;
@@ -131,7 +131,7 @@ export class TokenShop {
     return this.ask('POST', '/tokenpay/user/account/withdraw', nth, { protocol: kind, address, ...what });
   }
 
-  /** A transaction that gives 5 units to each script, and sats to others. */
+  /** A transaction that pays 5 units to each script, and sats to the outputs of fees. */
   payment(scripts: readonly Uint8Array[], fees: readonly NewOutput[] = []) {
     const { block, tx } = this.#rune;
     const edicts = scripts.map((_, place) => ({
@@ -151,7 +151,7 @@ export class TokenShop {
     return Buffer.from(scriptPubKey, 'hex');
   }
 
-  /** Settles with the time at which a count in the database is reached. */
+  /** Waits until a count in the database is reached. Settles with the time. */
   async until(sql: string, values: readonly unknown[], count: number): Promise<number> {
     const end = performance.now() + waitMs;
     for (;;) {

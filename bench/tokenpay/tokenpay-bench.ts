@@ -14,8 +14,8 @@ const outputsOfOne = 100;
 const betweenPaymentsMs = 100;
 
 /**
- * `npm run bench -- tokenpay`: orders of shops, balances, webhooks and blocks of payments beside many open orders, and
- * plans of withdrawals.
+ * `npm run bench -- tokenpay`: orders of shops, balances, webhooks and blocks of payments while many orders are open,
+ * and plans of withdrawals.
  */
 export async function tokenpayBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
@@ -67,7 +67,7 @@ async function serviceFigures(
 ): Promise<Figure[]> {
   const figures: Figure[] = [];
   await withBenchNode('tokenpay', async (node, dir) => {
-    // each payment with a webhook spends a mature coinbase of its own
+    // each payment with a webhook spends its own mature coinbase
     const chain = await RegtestChain.start(node.rpc, 120 + paid);
     const shop = await TokenShop.open(node, chain, dir, accounts);
     try {
@@ -95,7 +95,7 @@ async function orderFigures(shop: TokenShop, count: number): Promise<Figure[]> {
 }
 
 async function balanceFigures(shop: TokenShop, count: number): Promise<Figure[]> {
-  // in the form in which the trigger of the ledger keeps them
+  // rows like those that the ledger's trigger keeps
   await shop.pool.query(
     `INSERT INTO service.token_balances (account, asset, amount)
      SELECT a.name, s.id, 12345 FROM service.accounts AS a

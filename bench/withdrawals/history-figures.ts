@@ -20,8 +20,8 @@ const coinsOfOne = 101;
 const times = 5;
 
 /**
- * Statements of a batch of 500 withdrawals with spent coins, their entries and completed withdrawals in the tables, and
- * with a tenth of them as the baseline. The unspent coins are the same.
+ * Measures the statements for a batch of 500 withdrawals. The tables contain spent coins, their entries and completed
+ * withdrawals. The baseline has a tenth of these, and the same unspent coins.
  */
 export async function historyFigures(spent: number): Promise<Figure[]> {
   const less = await measured(spent / 10);
@@ -34,7 +34,7 @@ export async function historyFigures(spent: number): Promise<Figure[]> {
 
 async function measured(spent: number): Promise<Map<string, number>> {
   const dataDir = await mkdtemp(join(databaseFolder(), 'satscribe-bench-withdrawals-'));
-  // as root the database runs as an ordinary account, which must be able to reach it
+  // if root runs this, the database runs as an ordinary account, which must be able to reach the folder
   await chmod(dataDir, 0o755);
   const server = await startEmbeddedPostgres({ dataDir, durable: false });
   try {

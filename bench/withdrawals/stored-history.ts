@@ -1,29 +1,29 @@
 import type pg from 'pg';
 
-/** Numbers of rows of the past, by kind. */
+/** Numbers of stored rows, by kind. */
 export interface HistoryCounts {
-  /** Spent coins of accounts. Each two have six entries of the ledger, and a completed withdrawal. */
+  /** Number of spent coins of accounts. Two such coins come with six ledger entries and a completed withdrawal. */
   readonly spent: number;
   readonly accounts: number;
-  /** Unspent coins, of all accounts. */
+  /** Number of unspent coins of all accounts. */
   readonly unspent: number;
-  /** Orders with nothing paid. */
+  /** Number of orders for which nothing was paid. */
   readonly open: number;
 }
 
-/** One order has two coins: of its fee, and of its rune. */
+/** Number of coins of one order: one for its fee, and one for its rune. */
 const coinsOfOrder = 2;
 const baseFee = 1000;
 const runeSats = 546;
 const additional = 2000;
 const units = 10;
-/** Orders whose coins one batch spent. */
+/** Number of orders whose coins one batch spent. */
 const ordersOfBatch = 100;
 const height = 100;
 
 /**
- * Fills an empty database of this version with accounts whose orders were paid, and whose coins were spent by batches
- * of completed withdrawals. Triggers of the ledger are off meanwhile: balances are summed afterwards.
+ * Fills an empty database of this version with accounts whose orders were paid. Batches of completed withdrawals have
+ * spent the orders' coins. The ledger's triggers are off meanwhile, and balances are summed afterwards.
  */
 export async function fillHistory(client: pg.Client, counts: HistoryCounts): Promise<void> {
   await client.query('ALTER TABLE service.ledger_entries DISABLE TRIGGER USER');
@@ -32,7 +32,7 @@ export async function fillHistory(client: pg.Client, counts: HistoryCounts): Pro
   await client.query('VACUUM ANALYZE');
 }
 
-/** SQL: an id, a hash and an account by the number of an order. */
+/** SQL expressions for an order's id, hash and account, by the order's number. */
 const idOf = (order: string): string => `md5('order ' || ${order})::uuid`;
 const hashOf = (name: string, number: string): string => `sha256(('${name} ' || ${number})::bytea)`;
 
@@ -63,7 +63,7 @@ function statementsOf({ spent, accounts, unspent, open }: HistoryCounts): string
        FROM ${all}, generate_series(0, 1) AS vout`,
     `INSERT INTO service.token_credit_runes (txid, vout, asset, amount)
      SELECT ${hashOf('payment', 'o')}, 1, 1, ${units} FROM ${all}`,
-    // the base fee is owed until the order is completed, and then belongs to the service
+    // the base fee is owed until the order is completed; then it belongs to the service
     `INSERT INTO service.ledger_entries (subject_kind, subject_id, from_account, from_owner, to_account, to_owner, asset, amount, txid, vout)
      SELECT 'token-order', ${idOf('o')}, e.from_account, NULL, e.to_account,
             CASE e.to_account WHEN 'token' THEN ${account('o')} END, e.asset, e.amount, ${hashOf('payment', 'o')}, e.vout
@@ -87,14 +87,14 @@ function statementsOf({ spent, accounts, unspent, open }: HistoryCounts): string
      SELECT md5('withdrawal ' || o)::uuid, ${account('o')}, 1, ${units}, '\\x51', 'an address', 300, 330, 'balance', 'completed',
             md5('batch ' || o / ${ordersOfBatch})::uuid, ${hashOf('batch', `o / ${ordersOfBatch}`)}
        FROM generate_series(0, ${spentOrders - 1}) AS o`,
-    // amounts of withdrawals are not in these entries: balances are those of the remaining coins
+    // these entries do not contain the amounts of withdrawals, so balances are the sums of the remaining coins
     `INSERT INTO service.token_balances (account, asset, amount)
      SELECT ${account('o')}, asset, sum(CASE asset WHEN 0 THEN ${additional + runeSats} ELSE ${units} END)
        FROM generate_series(${spentOrders}, ${orders - 1}) AS o, generate_series(0, 1) AS asset GROUP BY 1, 2`,
   ];
 }
 
-/** A waiting batch of 500 withdrawals, each of an account of its own. */
+/** Makes a waiting batch of 500 withdrawals, each of a different account. */
 export async function openBatch(
   client: pg.Client,
 ): Promise<{ readonly payout: string; readonly accounts: readonly string[] }> {

@@ -14,11 +14,11 @@ import { historyFigures } from './history-figures.ts';
 
 const parts = ['arrivals', 'batch', 'history'] as const;
 const betweenArrivalsMs = 500;
-/** Arrivals between two blocks. */
+/** Number of withdrawals that arrive between two blocks. */
 const betweenBlocks = 20;
 /** Number of withdrawals of the baseline, without open orders. */
 const alone = 20;
-/** Orders that one transaction pays, each with two outputs. */
+/** Number of orders that one transaction pays. Each order has two outputs. */
 const ordersOfOne = 100;
 const additionalFee = 20_000;
 const firstReceiver = 40_000;
@@ -31,7 +31,7 @@ interface Counts {
 }
 
 /**
- * `npm run bench -- withdrawals`: the time that accounts wait that withdraw runes and sats, and the cost of a large
+ * `npm run bench -- withdrawals`: how long accounts wait when they withdraw runes and sats, and the cost of a large
  * batch.
  */
 export async function withdrawalsBench(args: string[]): Promise<Report> {
@@ -112,7 +112,7 @@ async function serviceFigures(
   return figures;
 }
 
-/** Gives each account 5 units and sats by an order that is paid. */
+/** Pays an order of each account, which gives the account 5 units and sats. */
 async function earn(shop: TokenShop, accounts: number): Promise<void> {
   const orders: BenchOrder[] = [];
   await byClients(accounts, async (nth) => {
@@ -138,7 +138,7 @@ const kindOf = (nth: number): 'rune' | 'bitcoin' => (nth % 4 === 3 ? 'bitcoin' :
 const ask = (shop: TokenShop, nth: number) => shop.withdraw(nth, kindOf(nth), addressOf(firstReceiver + nth));
 
 /**
- * Milliseconds from the reservations of withdrawals that arrive one by one to their broadcasts, by the database's
+ * Requests withdrawals one by one. Returns the time from each reservation to the broadcast in ms, by the database's
  * clock.
  */
 async function arrive(shop: TokenShop, first: number, count: number): Promise<number[]> {
@@ -167,15 +167,15 @@ const untilSent = (shop: TokenShop, ids: readonly string[]): Promise<number> =>
   );
 
 /**
- * Withdrawals that wait together. The batch of the first one waits for the lock, and the others join it: up to 500 in
- * one batch.
+ * Measures withdrawals that wait together. The batch of the first one waits for the lock, and the others join this
+ * batch, which may have up to 500.
  */
 async function batchFigures(shop: TokenShop, first: number, count: number): Promise<Figure[]> {
   const ids: string[] = [];
   const holder = await shop.pool.connect();
   await holder.query('BEGIN');
   try {
-    // nothing is inserted meanwhile, but withdrawals may look for their batch
+    // the lock stops inserts, but withdrawals can still read which batch they join
     await holder.query('LOCK TABLE service.payouts IN SHARE ROW EXCLUSIVE MODE');
     ids.push((await ask(shop, first)).id);
     await byClients(count, async (nth) => void ids.push((await ask(shop, first + 1 + nth)).id));

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { gitOutput } from '#scripts/forbid/git.ts';
 import { selectTests, settings } from './select-tests.ts';
 
-// Writes the test files that a change touches to stdout, one a line, and what it chose to stderr.
-// usage: node scripts/changed-tests/main.ts [REV]     the change since REV (HEAD), uncommitted files included
+// Writes the test files that a change affects to stdout, one per line. Says on stderr what it chose.
+//
+// usage: node scripts/changed-tests/main.ts [REV] the change since REV (HEAD), uncommitted files included
 
-/** Two workers finish this in less than two minutes. */
+/** Maximum sum of the chosen files' durations, in seconds. Two workers finish these files in less than two minutes. */
 const secondsMax = 150;
-/** Seconds of a file that never ran here: files with servers take longer. */
+/** Assumed duration of a file that has never run here, in seconds. Files with servers take longer. */
 const usualSeconds = (test: string): number => (test.startsWith('test/unit/') ? 2 : 15);
 
 const root = join(import.meta.dirname, '../..');
@@ -25,7 +26,7 @@ function lines(...args: readonly string[]): string[] {
   return output.split('\n').filter((line) => line !== '');
 }
 
-/** Seconds by test file, which vitest keeps from earlier runs. */
+/** Durations of test files in seconds, which vitest keeps from earlier runs. */
 function knownSeconds(): Map<string, number> {
   const known = new Map<string, number>();
   const folder = join(root, 'node_modules/.vite/vitest');
@@ -51,7 +52,7 @@ const known = knownSeconds();
 const { imports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   imports: Record<string, string>;
 };
-// proofs take minutes, and have a command of their own
+// proofs take minutes, and have their own command
 const isProof = (path: string): boolean => /^test\/(?:proofs|chaos)\/.*\.test\.ts$/u.test(path);
 const { chosen: runs, leftOut } = selectTests(
   tree

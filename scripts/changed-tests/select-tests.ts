@@ -7,26 +7,26 @@ export interface TreeFile {
 }
 
 export interface SelectedTests {
-  /** Test files, those nearest to the change first. */
+  /** Chosen test files. Those nearest to the change come first. */
   readonly chosen: readonly string[];
-  /** Test files that also reach the change, but did not fit into the time. */
+  /** Test files that the change affects too, but for which there was no time. */
   readonly leftOut: readonly string[];
 }
 
 export interface SelectOptions {
   /** Paths that changed. */
   readonly changed: readonly string[];
-  /** `imports` of package.json: `#room/*` to `./folder/*`. */
+  /** `imports` of package.json, which map `#room/*` to `./folder/*`. */
   readonly aliases: Readonly<Record<string, string>>;
-  /** Seconds of a test file when it last ran. */
+  /** Returns the duration of a test file in its last run, in seconds. */
   readonly seconds: (test: string) => number;
-  /** Sum of seconds that chosen files may take; changed tests are always chosen. */
+  /** Maximum sum of the chosen files' durations, in seconds. Changed tests are always chosen. */
   readonly secondsMax: number;
 }
 
 const isTest = (path: string): boolean => path.endsWith('.test.ts');
 const sourceRoots = /^(?:src\/|test\/(?:unit|integration|proofs)\/)/u;
-/** Files whose change touches every test. */
+/** Files that affect every test when they change. */
 export const settings: ReadonlySet<string> = new Set([
   'package.json',
   'package-lock.json',
@@ -35,9 +35,9 @@ export const settings: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Selects the tests that a change touches: changed tests, tests that mirror or name a changed file, and tests that
- * import one. Tests of the same room come first, then those with the shortest chain of imports: otherwise a hub that
- * every test imports would hide the tests of the room. Pure.
+ * Selects the tests that a change affects: changed tests, tests that mirror or name a changed file, and tests that
+ * import a changed file. Tests of the same room come first, then tests with the shortest chain of imports. Without this
+ * order, a file that every test imports would hide the tests of the room. Pure.
  */
 export function selectTests(files: readonly TreeFile[], options: SelectOptions): SelectedTests {
   const { seconds, secondsMax } = options;
@@ -79,7 +79,7 @@ function set(distances: Map<string, number>, path: string, distance: number): vo
   distances.set(path, Math.min(distance, distances.get(path) ?? Number.POSITIVE_INFINITY));
 }
 
-/** Whether a test reads a changed file: it names the file, or the folder of one that is not code. */
+/** Whether a test names a changed file, and so reads it. For a file that is not code, the name of its folder is enough. */
 function isNamed(text: string, test: string, path: string): boolean {
   if (text.includes(path)) return true;
   if (path.endsWith('.ts')) return false;
@@ -89,7 +89,10 @@ function isNamed(text: string, test: string, path: string): boolean {
   return folder !== '.' && folder !== 'docs' && text.includes(`'${folder}`);
 }
 
-/** Number of folders of a changed file that a test has in its path: `orders` and `pricing` of `src/orders/pricing`. */
+/**
+ * Number of folders that the paths of a test and of a changed file have in common, for example `orders` and `pricing`
+ * of `src/orders/pricing`.
+ */
 function sharedRooms(test: string, path: string): number {
   const rooms = new Set(posix.dirname(path).replace(sourceRoots, '').split('/'));
   return posix
@@ -99,7 +102,7 @@ function sharedRooms(test: string, path: string): number {
     .filter((room) => rooms.has(room)).length;
 }
 
-/** Whether a test has the name of a source and is in the folder that mirrors the source's. */
+/** Whether a test has the name of a source file, in the folder that mirrors the source file's folder. */
 function mirrors(test: string, source: string): boolean {
   if (!source.endsWith('.ts') || isTest(source)) return false;
   const folder = posix.dirname(test).replace(sourceRoots, '');
@@ -108,7 +111,7 @@ function mirrors(test: string, source: string): boolean {
   return folder === own && posix.basename(test, '.test.ts').split('.')[0] === name;
 }
 
-/** Steps of imports from each file to the nearest changed one; absent if there is no chain. */
+/** Number of import steps from each file to the nearest changed file. Files without such a chain are absent. */
 function importDistances(
   code: readonly TreeFile[],
   changed: readonly string[],
@@ -132,7 +135,10 @@ function importDistances(
   return distances;
 }
 
-/** Paths of our own files that a module imports, types too: a changed type changes what a test checks. */
+/**
+ * Paths of our own files that a module imports. Imports of types are included, because a changed type changes what a
+ * test checks.
+ */
 export function importsOf(path: string, text: string, aliases: Readonly<Record<string, string>>): string[] {
   const found: string[] = [];
   for (const [, name = ''] of text.matchAll(/(?:\bfrom|\bimport\(?)\s*'([^']+)'/gu)) {

@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib';
 import { type Random, seededRandom } from '#test/builders/random.ts';
 
-/** A trait of an item, in the form that most collections use. */
+/** A trait of an item, as most collections write it. */
 export interface Trait {
   readonly trait_type: string;
   readonly value: string;
@@ -61,7 +61,7 @@ export function orbit(number: number): Artwork {
   return { body, traits };
 }
 
-/** The cover of the orbits, their parent. */
+/** The cover picture of the orbits. Its inscription is their parent. */
 export const orbitsCover = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 400"><rect width="400" height="400" fill="#0b1026"/><g fill="none" stroke="#f2b880">${Array.from({ length: 9 }, (_, at) => `<ellipse cx="200" cy="200" rx="${40 + at * 18}" ry="${14 + at * 7}" transform="rotate(${at * 20} 200 200)" stroke-opacity=".${9 - at}"/>`).join('')}</g><circle cx="200" cy="200" r="26" fill="#ffd9a0"/><text x="200" y="376" font-family="Georgia,serif" font-size="30" fill="#ffd9a0" text-anchor="middle" letter-spacing="12">ORBITS</text></svg>`;
 
 const wings = {
@@ -73,7 +73,7 @@ const wings = {
 } as const;
 const grounds = { Ink: [24, 26, 38], Paper: [240, 234, 220], Forest: [26, 58, 46] } as const;
 const patterns = ['Plain', 'Banded', 'Spotted'] as const;
-/** The darker cells of a wing, by the distance from the body and the row. */
+/** Which cells of a wing are darker, by the distance from the body and the row. */
 const isMarked: Readonly<Record<(typeof patterns)[number], (from: number, y: number) => boolean>> = {
   Plain: () => false,
   Banded: (from) => from % 3 === 2,
@@ -124,7 +124,7 @@ function pngChunk(name: string, data: Buffer): Buffer {
   return Buffer.concat([pngWord(data.length), named, pngWord(crc32(named))]);
 }
 
-/** A square picture of cells, each of some pixels. */
+/** A square picture of cells. Each cell is a square of `scale` pixels. */
 function png(cells: number, scale: number, colourAt: (x: number, y: number) => Colour): Buffer {
   const side = cells * scale;
   const rows = Array.from({ length: side }, (_, y) =>

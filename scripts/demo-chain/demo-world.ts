@@ -10,10 +10,10 @@ import {
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
 
-/** Blocks of the demo are a day apart from here on, so that charts have days. */
+/** Time from which on the demo has one block per day, so that charts have days. */
 const firstDay = Date.UTC(2026, 9, 13, 12) / 1000;
 const daySeconds = 86_400;
-/** Blocks before the first coin is mature. */
+/** Number of blocks before the first coin is mature. */
 const emptyBlocks = 101;
 
 export const postage = 10_000;
@@ -26,11 +26,11 @@ const platformFee = 2_000;
 
 export interface Inscribing {
   readonly to: number;
-  /** The parents' coins, which return to their owners as the first outputs. */
+  /** Coins of the parents. The first outputs return them to their owners. */
   readonly parents?: readonly Coin[];
 }
 
-/** A chain that is built day by day: transactions of a day are mined together. */
+/** A chain that is built day by day. All transactions of a day are mined together. */
 export class DemoWorld {
   readonly chain: RegtestChain;
   readonly #rpc: BatchRpc;
@@ -49,7 +49,7 @@ export class DemoWorld {
     const chain = await RegtestChain.start(rpc, 0);
     const world = new DemoWorld(rpc, chain);
     for (let block = 0; block < emptyBlocks; block++) {
-      // ten minutes apart, up to the first day
+      // blocks before the first day are ten minutes apart
       await world.#setTime(firstDay - daySeconds - (emptyBlocks - block) * 600);
       world.height = (await chain.mine()).height;
     }
@@ -60,7 +60,10 @@ export class DemoWorld {
     await this.#rpc.call('setmocktime', [seconds]);
   }
 
-  /** A coin of the treasury. A new split is mined together with the transaction that spends it. */
+  /**
+   * Returns a coin of the treasury. If none is left, it makes a new split, which is mined together with the transaction
+   * that spends the coin.
+   */
   async coin(): Promise<Coin> {
     if (this.#coins.length === 0) {
       const split = await this.chain.split(100, coinValue, treasury);
@@ -89,7 +92,7 @@ export class DemoWorld {
     return made;
   }
 
-  /** Adds an inscription, or several in one reveal, each with an output of its own. Returns its reveal. */
+  /** Adds a reveal with an inscription, or with several that are each in a separate output. Returns the reveal. */
   async inscribe(
     contents: EnvelopeContent | readonly EnvelopeContent[],
     { to, parents = [] }: Inscribing,
@@ -124,7 +127,7 @@ export class DemoWorld {
     );
   }
 
-  /** Pays outputs with the given coins, followed by a coin of the treasury. */
+  /** Pays outputs with the given coins first, and then with a coin of the treasury. */
   async pay(outputs: readonly NewOutput[], given: readonly Coin[] = []): Promise<RegtestTransaction> {
     const money = await this.coin();
     const all = [...given, money];
@@ -133,7 +136,10 @@ export class DemoWorld {
     return this.add(transaction(all, [...outputs, { value: rest, to: treasury }]));
   }
 
-  /** A buyer takes a listing: two dummies before it, a fee of the market after it. Returns the item's new coin. */
+  /**
+   * Lets a buyer take a listing. Two dummies come before the listing, and a fee of the market comes after it. Returns
+   * the item's new coin.
+   */
   async buy(item: Coin, buyer: number, price: number): Promise<Coin> {
     const purse = await this.pay([
       { value: 600, to: buyer },
@@ -155,7 +161,7 @@ export class DemoWorld {
     return sale.coin(1);
   }
 
-  /** Mines the day. */
+  /** Mines the transactions of the day. */
   async nextDay(): Promise<void> {
     await this.#setTime(firstDay + this.#day * daySeconds);
     this.#day++;

@@ -4,7 +4,7 @@ body{margin:0;min-height:100vh;display:grid;place-items:center;background:linear
 main{max-width:22em;padding:2em}h1{font-size:1.1em;letter-spacing:.2em;text-transform:uppercase;color:#ffcf8f}</style>
 <main><h1>Field notes</h1><p>Every ten minutes, or so, a page is added.<br>It cannot be torn out.</p><p>I left a pressed flower at this height.</p></main></html>`;
 
-/** Waves that move, drawn by a script of its own. */
+/** Waves that move. The page's own script draws them. */
 export const wavesPage = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Waves</title><style>html,body{margin:0;height:100%;background:#081120}canvas{display:block;width:100%;height:100%}</style>
 <canvas id="c"></canvas><script>
 const c=document.getElementById('c'),x=c.getContext('2d');let t=0;
@@ -34,7 +34,7 @@ export function grow(canvas, seed) {
 }
 `;
 
-/** A page that loads the library from its inscription. */
+/** A page that loads the library from the library's inscription. */
 export const treePage = (libraryId: string, seed: number): string =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><title>Tree ${seed}</title><style>html,body{margin:0;background:#f6f1e4}canvas{display:block;width:100%;height:auto}</style><canvas width="600" height="600"></canvas><script type="module">import { grow } from '/content/${libraryId}';grow(document.querySelector('canvas'), ${seed});</script></html>`;
 
@@ -47,7 +47,7 @@ export const collage = (ids: readonly string[]): string =>
     )
     .join('')}</svg>`;
 
-/** Texts in scripts that people inscribe in, each written for the demo. */
+/** Texts in writing systems in which people inscribe. All are written for the demo. */
 export const texts: readonly (readonly [contentType: string, text: string])[] = [
   ['text/plain;charset=utf-8', 'gm'],
   ['text/plain;charset=utf-8', 'A letter to the reader of this block: the tea is still warm.'],

@@ -1,6 +1,6 @@
 /**
- * Makes samples/demo, the chain of `npm run demo`, on a regtest node: `node scripts/demo-chain/main.ts`. Ids stay the
- * same from run to run; signatures and so the hashes of blocks do not.
+ * Makes samples/demo, the chain of `npm run demo`, on a regtest node: `node scripts/demo-chain/main.ts`. Each run makes
+ * the same ids, but other signatures, and thus other block hashes.
  */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
@@ -15,7 +15,7 @@ import { type Item, tellStory } from './story.ts';
 const target = 'samples/demo';
 const mainnetBlock = '0767430-000000000000000000029730547464f056f8b6e2e0a02eaf69c24389983a04f5.bin';
 const pictureHash = '846d05123db3601c8591bd144f474f1fbe7f873f3af04db4cab326db73f8d087';
-/** An envelope pushes its content in pieces of this many bytes. */
+/** Maximum number of bytes in one push of an envelope's content. */
 const pushMax = 520;
 
 const bitcoind = await startBitcoind();
@@ -30,7 +30,7 @@ try {
   await bitcoind.remove();
 }
 
-/** The picture of the first inscription of mainnet, whose hash is in the README: two pushes of its envelope. */
+/** Returns the picture of mainnet's first inscription, from two pushes of its envelope. The README has its hash. */
 function firstPicture(): Buffer {
   const block = readFileSync(join('samples/mainnet/blocks', mainnetBlock));
   const start = block.indexOf(Buffer.from('\x89PNG', 'latin1'));

@@ -13,7 +13,7 @@ const holders = [42, 43, 44, 45, 46, 47];
 const opDrop = 0x75;
 const noTerms = { heightStart: null, heightEnd: null, offsetStart: null, offsetEnd: null };
 
-/** The runes of the demo: one that is being minted, one that is minted out, one that was premined completely. */
+/** The runes of the demo. One can still be minted, one is minted out, and one was premined completely. */
 const plans: readonly { readonly name: string; readonly etching: Partial<Etching> }[] = [
   {
     name: 'SATSCRIBE•DEMO•COIN',
@@ -34,7 +34,7 @@ const plans: readonly { readonly name: string; readonly etching: Partial<Etching
 
 interface Etched {
   readonly id: RuneId;
-  /** The output with the premine. */
+  /** The output that holds the premine. */
   coin: Coin;
 }
 
@@ -49,7 +49,7 @@ const stone = (parts: Partial<Runestone>): NewOutput => ({
   outputScript: encipher({ ...blank, ...parts }),
 });
 
-/** Etchings, mints and transfers of runes over the days of the demo. */
+/** Makes etchings, mints and transfers of runes over the days of the demo. */
 export class RuneStory {
   readonly #world: DemoWorld;
   readonly #commits: Coin[] = [];
@@ -59,7 +59,7 @@ export class RuneStory {
     this.#world = world;
   }
 
-  /** Names are committed to six blocks before their etching. */
+  /** Commits to names. Their etchings follow six blocks later. */
   async commit(): Promise<void> {
     for (const { name } of plans) {
       const bytes = runeCommitment(named(name).rune);
@@ -81,7 +81,7 @@ export class RuneStory {
     }
   }
 
-  /** Premines reach their holders. */
+  /** Sends premined units to their holders. */
   async spread(): Promise<void> {
     for (const [at, share] of [
       [0, 6_000_000],
@@ -97,7 +97,7 @@ export class RuneStory {
     }
   }
 
-  /** Mints of a day, and a transfer now and then. */
+  /** Makes the mints of a day, and sometimes a transfer. */
   async live(day: number): Promise<void> {
     const to = holders[day % holders.length] ?? treasurer;
     const open = this.#of(0);
@@ -126,5 +126,5 @@ export class RuneStory {
   }
 }
 
-/** The output after the treasurer's change. */
+/** Index of the output after the treasurer's change. */
 const smallOutput = 2;

@@ -22,7 +22,7 @@ import {
 } from './documents.ts';
 import { RuneStory } from './rune-story.ts';
 
-/** An item of a collection, with the coin that holds it now. */
+/** An item of a collection, and the coin that holds the item now. */
 export interface Item {
   readonly id: string;
   readonly name: string;
@@ -38,14 +38,14 @@ export interface Story {
 const [artist, writer, keeper] = [11, 12, 13];
 /** Owners who buy and sell. */
 const collectors = [21, 22, 23, 24, 25, 26, 27, 28];
-/** Days of the story: block 149 is the last one with the first subsidy, and the demo mines some more. */
+/** Last day of the story. Block 149 is the last one with the first subsidy, and the demo mines some more blocks. */
 const lastDay = 44;
 const firstSaleDay = 13;
 const [mothDays, mothsOfDay] = [3, 4];
 const [orbitDays, orbitsOfDay] = [4, 4];
 const demoCoins = 80;
 const demoCoinValue = 40_000_000;
-/** P2WSH of OP_TRUE: the demo pays with coins that need no key. */
+/** P2WSH script of OP_TRUE. The demo pays with such coins, which need no key. */
 const openScript = Buffer.from('00204ae81572f06e1b88fd5ced7a1a000945432e83e1551e6f721ee9c00b8cc33260', 'hex');
 
 const cbor = new Encoder({ useRecords: false, variableMapSize: true, tagUint8Array: false });
@@ -55,7 +55,7 @@ const svg = 'image/svg+xml';
 const html = 'text/html;charset=utf-8';
 const plain = 'text/plain;charset=utf-8';
 
-/** Tells the whole chain, from the first inscription on. */
+/** Builds the complete chain, from the first inscription on. */
 export async function tellStory(world: DemoWorld, firstPicture: Uint8Array): Promise<Story> {
   const story: Story = { orbits: [], moths: [] };
   const runes = new RuneStory(world);
@@ -73,7 +73,7 @@ export async function tellStory(world: DemoWorld, firstPicture: Uint8Array): Pro
 
   const tool = await world.inscribe({ contentType: 'text/javascript', body: library }, { to: keeper });
   await world.inscribe(named('Field notes', { contentType: html, body: stillPage }), { to: writer });
-  // before block 110 ord calls all inscriptions of an input cursed except the first
+  // before block 110, ord calls every inscription of an input cursed except the first
   await world.inscribe(
     [
       { contentType: plain, body: 'blessed' },
@@ -101,7 +101,7 @@ export async function tellStory(world: DemoWorld, firstPicture: Uint8Array): Pro
     if (day === mothDays - 1) await runes.etch();
     await world.nextDay();
   }
-  // from block 110 on nothing is cursed
+  // from block 110 on, no inscription is cursed
   for (let day = 0; day < orbitDays; day++) {
     parent = await makeOrbits(world, story, { parent, parentId: cover.id(), from: 1 + day * orbitsOfDay });
     await world.nextDay();
@@ -135,7 +135,7 @@ interface Batch {
   readonly from: number;
 }
 
-/** Four orbits in one reveal, children of the cover. Returns the cover's coin. */
+/** Makes four orbits in one reveal, as children of the cover. Returns the cover's coin. */
 async function makeOrbits(
   world: DemoWorld,
   { orbits }: Story,
@@ -165,7 +165,7 @@ async function makeMoth(world: DemoWorld, { moths }: Story, number: number): Pro
   moths.push({ id: reveal.id(), name, traits, coin: reveal.coin(0) });
 }
 
-/** Operations of BRC-20: most inscriptions of mainnet are such. */
+/** Inscribes BRC-20 operations, which are most inscriptions of mainnet. */
 async function tokens(world: DemoWorld): Promise<void> {
   for (const body of [deploy('demo', 21_000_000, 1000), deploy('orbs', 1_000_000, 500)])
     await world.inscribe({ contentType: plain, body }, { to: writer });
@@ -178,7 +178,10 @@ async function tokens(world: DemoWorld): Promise<void> {
     await world.inscribe({ contentType: plain, body: transfer('demo', amount) }, { to: writer });
 }
 
-/** Inscriptions of special forms: made of others, delegating, in a gallery, burned, on the first sat of a block. */
+/**
+ * Makes special inscriptions: one that consists of others, one that delegates, a gallery, a burned one, and one on the
+ * first sat of a block.
+ */
 async function specials(
   world: DemoWorld,
   { moths, orbits }: Story,
@@ -207,7 +210,7 @@ async function specials(
   for (const coin of world.rareCoins()) await world.pay([{ value: 1_000, to: 31 }], [coin]);
 }
 
-/** Some sales of a day, and sometimes a gift. */
+/** Makes some sales of a day, and sometimes a gift. */
 async function trade(world: DemoWorld, { orbits, moths }: Story, day: number): Promise<void> {
   const random = seededRandom(`trades of day ${day}`);
   const isQuiet = day % 7 === 3;
@@ -234,7 +237,7 @@ const note = (world: DemoWorld, day: number): Promise<RegtestTransaction> =>
     { to: writer },
   );
 
-/** Coins with which the demo pays for orders. */
+/** Makes the coins with which the demo pays for orders. */
 async function openCoins(world: DemoWorld): Promise<RegtestTransaction> {
   const coinbase = await world.chain.coin();
   const count = demoCoins / 2;

@@ -4,15 +4,15 @@ import ts from 'typescript';
 import type { Outcome } from './check-words.ts';
 import { chainRooms, type SharedTables, serviceRooms, sharedTables } from './schema-rooms.ts';
 
-/** A table that a statement names. */
+/** A table named in a statement. */
 export interface NamedTable {
   /** From 1. */
   readonly line: number;
-  /** `schema.table`; `schema.*` if the text does not say which table. */
+  /** `schema.table`, or `schema.*` if the text does not name the table. */
   readonly name: string;
 }
 
-/** The tables that the string literals of a source file name. Comments and property accesses are not SQL. */
+/** Finds the tables that are named in string literals of a source file. Comments and property accesses are not SQL. */
 export function namedTables(path: string, text: string): NamedTable[] {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, false);
   const named: NamedTable[] = [];
@@ -38,13 +38,13 @@ function* namesIn(raw: string): Generator<{ offset: number; name: string }> {
     /\bSCHEMA\s+(?:chain|service)(?:\s*,\s*(?:chain|service))*/gu,
   ))
     for (const [schema] of whole.matchAll(/chain|service/gu)) yield { offset: index, name: `${schema}.*` };
-  // names in statements about the catalog
+  // in statements about the catalog, schema names are string literals
   if (/nspname|regnamespace/u.test(raw))
     for (const { 1: schema, index } of raw.matchAll(/'(chain|service)'/gu))
       yield { offset: index, name: `${schema}.*` };
 }
 
-/** The room of a file: `indexer`, `search`, or a folder of `src`. */
+/** The room of a file, which is `indexer`, `search`, or a folder of `src`. */
 export function roomOf(path: string): string {
   const [first = '', second = ''] = path.split('/');
   return first === 'src' && second.includes('.') ? 'src' : first === 'src' ? `src/${second}` : first;
@@ -56,13 +56,13 @@ export interface Owners {
   readonly sharedTables: readonly SharedTables[];
 }
 
-/** Tables that an entry allows, by the room or the file that may name them. */
+/** What an entry allows: the room or file, and the tables that it may name. */
 const allowedBy = (shared: SharedTables): (readonly [place: string, names: readonly string[]])[] =>
   'names' in shared
     ? [[shared.room, shared.names]]
     : Object.entries(shared.files).map(([file, names]) => [`${shared.room}/${file}`, names]);
 
-/** The entry that lets a file name a table that its room does not have, or null. */
+/** The entry that lets a file name a table of another room, or null if there is none. */
 function entryFor(path: string, name: string, tables: readonly SharedTables[]): string | null {
   for (const [place, names] of tables.flatMap(allowedBy)) {
     if (place !== roomOf(path) && place !== path) continue;
@@ -72,7 +72,7 @@ function entryFor(path: string, name: string, tables: readonly SharedTables[]): 
   return null;
 }
 
-/** Why a file may not name a table, or null. Adds the entry that allows it to `used`. */
+/** The reason why a file may not name a table, or null if it may. Adds the entry that allows it to `used`. */
 function refusal(path: string, name: string, owners: Owners, used: Set<string>): string | null {
   const room = roomOf(path);
   const [schema = '', table = ''] = name.split('.');
@@ -87,9 +87,7 @@ function refusal(path: string, name: string, owners: Owners, used: Set<string>):
   return owner === null ? 'no room owns it: add it to serviceRooms' : `ask ${owner} by a named function`;
 }
 
-/**
- * Faults of source files by path, and entries of the table that are not needed. `known`: names of the schema's dump.
- */
+/** Faults of source files, by path, and entries that no file needs. `known` are the names in the schema's dump. */
 export function schemaFaults(
   files: Readonly<Record<string, string>>,
   known: ReadonlySet<string>,
@@ -113,7 +111,7 @@ export function schemaFaults(
   return faults;
 }
 
-/** Checks that SQL names only tables of its own room, or those that the table of schema-rooms.ts allows. */
+/** Checks that SQL names only tables of its own room, and tables that schema-rooms.ts allows. */
 export function checkSchemaRooms(root: string): Outcome {
   const files: Record<string, string> = {};
   for (const path of globSync('{src,indexer,search}/**/*.ts', { cwd: root }).toSorted()) {

@@ -2,11 +2,11 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { offencesIn } from './plain-text.ts';
 
-/** Findings of a check of the tree. */
+/** What a check of the tree has found. */
 export interface Outcome {
-  /** Each is a failure. */
+  /** Faults. If there is any, the check fails. */
   readonly faults: readonly string[];
-  /** Each is shown, and fails nothing. */
+  /** Notes, which are only shown. */
   readonly notes: readonly string[];
 }
 
@@ -16,10 +16,10 @@ const texts = [
   'Dockerfile',
   '*.yml',
 ];
-/** The lists of words themselves, generated files, and texts of others. */
+/** Files that are not checked: the lists of words, generated files, and texts of others. */
 const leftOut = /^(?:scripts\/forbid\/|test\/unit\/forbid\/|test\/fixtures\/|docs\/errors\.md$)/u;
 
-/** Each banned word and each banned start of a doc comment is a fault, with its file and line. */
+/** Checks texts for banned words and banned starts of doc comments. Each is a fault with its file and line. */
 export function checkWords(root: string): Outcome {
   const paths = globSync(texts, { cwd: root }).filter((path) => !leftOut.test(path));
   const faults = paths

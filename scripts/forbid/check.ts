@@ -1,6 +1,6 @@
 /**
- * Checks of the tree that need more than a pattern: words, tables that SQL names, subjects of commits. Exits with 1 if
- * one finds a fault.
+ * Checks of the tree that need more than a pattern: words, tables that SQL names, and subjects of commits. Exits with 1
+ * if any check finds a fault.
  */
 import { join } from 'node:path';
 import { checkSchemaRooms } from './check-schema-rooms.ts';

@@ -2,9 +2,12 @@ import type { Outcome } from './check-words.ts';
 import { gitOutput, isCheckout } from './git.ts';
 
 const lengthMax = 72;
-/** Lower-case words of the area, with hyphens and slashes, then a verb in lower case and its object. */
+/**
+ * The form of a subject: the area in lower-case words, which may have hyphens and slashes, then a verb in lower case
+ * and its object.
+ */
 const form = /^[a-z0-9]+(?:[-/ ][a-z0-9]+)*: ([a-z]+(?:-[a-z]+)*) \S.*$/u;
-/** Verbs whose plain form ends in "-s" or "-ed". Verbs in "-ss", such as "pass", need no entry. */
+/** Verbs whose base form ends in "-s" or "-ed". Verbs in "-ss", such as "pass", need no entry. */
 const plainForms = new Set([
   'alias',
   'bias',
@@ -26,7 +29,7 @@ const plainForms = new Set([
   'wring',
 ]);
 
-/** Why a subject is not "area: verb object" in at most 72 characters, or null. */
+/** The reason why a subject is not "area: verb object" in at most 72 characters, or null if it is. */
 export function subjectFault(subject: string): string | null {
   if (subject.length > lengthMax) return `${subject.length} characters, at most ${lengthMax}`;
   const verb = form.exec(subject)?.[1];
@@ -35,13 +38,12 @@ export function subjectFault(subject: string): string | null {
   return subject.endsWith('.') ? 'ends with a full stop' : null;
 }
 
-/** Commits since the one that added this file follow the rule: no hash is stored, so a rebase changes nothing. */
+/** The file whose first commit starts the rule. No hash is stored, so a rebase changes nothing. */
 const since = 'scripts/forbid/commit-subjects.ts';
 
 /**
- * Checks subjects of the commits after the one that added the rule; merges are exempt. In a shallow clone the oldest
- * commit counts as the one that added all of its files, so only later commits are checked. Without git, nothing is
- * checked.
+ * Checks the subjects of commits after the one that added the rule, except merges. In a shallow clone the oldest commit
+ * seems to have added all of its files, so only later commits are checked. Without git, nothing is checked.
  */
 export function checkSubjects(root: string): Outcome {
   if (!isCheckout(root))
@@ -56,7 +58,7 @@ export function checkSubjects(root: string): Outcome {
     '--',
     since,
   )?.trim();
-  // not yet committed
+  // the file is not committed yet
   if (start === undefined || start === '') return { faults: [], notes: [] };
   const subjects = gitOutput(root, 'log', '--no-merges', '--format=%h %s', `${start}..HEAD`) ?? '';
   const faults = subjects.split('\n').flatMap((line) => {

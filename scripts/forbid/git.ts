@@ -16,7 +16,8 @@ export function gitOutput(folder: string, ...args: readonly string[]): string | 
 }
 
 /**
- * Whether a folder is the top of a checkout with a commit; an unpacked archive is not, even inside another checkout.
+ * Whether a folder is the top of a checkout that has a commit. An unpacked archive is not, even inside another
+ * checkout.
  */
 export function isCheckout(folder: string): boolean {
   const top = gitOutput(folder, 'rev-parse', '--show-toplevel')?.trimEnd();

@@ -9,7 +9,7 @@ export interface Offence {
   readonly use: string;
 }
 
-/** A blank of a pattern: any gap, even over the end of a line of a comment or a quote. */
+/** Pattern for a blank: any gap, even across the end of a line in a comment or a quote. */
 const gap = String.raw`(?:\s+(?:(?://|[*#>])\s*)?)`;
 
 const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
@@ -28,7 +28,7 @@ const startExpression = new RegExp(
   'gu',
 );
 
-/** All offences of a file's text, by line. Doc comments are searched for only in code. */
+/** All offences in a file's text, by line. Only code has doc comments. */
 export function offencesIn(path: string, text: string): Offence[] {
   const lineStarts = lineStartsOf(text);
   const offences: (readonly [offset: number, Offence])[] = [];
@@ -45,7 +45,7 @@ export function offencesIn(path: string, text: string): Offence[] {
   return offences.toSorted(([a], [b]) => a - b).map(([, offence]) => offence);
 }
 
-/** The text with blanks in place of what `allowedTexts` has for the file, so that offsets stay. */
+/** Replaces the texts that `allowedTexts` has for the file with blanks, so that offsets do not change. */
 function withoutAllowed(path: string, text: string): string {
   let judged = text;
   for (const allowed of allowedTexts)
@@ -61,7 +61,7 @@ function lineStartsOf(text: string): number[] {
   return starts;
 }
 
-/** The line of an offset, from 1: the number of lines that start at or before it. */
+/** The number of the line at an offset, counted from 1. This is how many lines start at or before the offset. */
 function lineAt(lineStarts: readonly number[], offset: number): number {
   let [low, high] = [0, lineStarts.length];
   while (low < high) {

@@ -1,18 +1,23 @@
 /**
- * Words that make a reader stop, each with the plain word to use and one reason. This file has only data: plain-text.ts
- * finds the words.
+ * A word that makes a reader stop, with the plain word to use and a reason. This file contains only data; plain-text.ts
+ * searches for the words.
  */
 export interface BannedWord {
-  /** A regular expression of whole words, in any case. Each blank matches any gap, across lines of a comment too. */
+  /**
+   * A regular expression for complete words, in any case. Each blank matches any gap, even across lines of a comment.
+   */
   readonly pattern: string;
-  /** The plain word. */
+  /** The plain word to use. */
   readonly use: string;
   readonly why: string;
-  /** Single words: also banned as a part of a camelCase name. */
+  /** Whether the word is also banned as a part of a camelCase name. Only for single words. */
   readonly inNames?: true;
 }
 
-/** Objects that something is "behind" in plain English: a proxy in front of it, a chain ahead of it. */
+/**
+ * Objects after which "behind" is plain English: a proxy that is in front of something, or a chain that is ahead of
+ * something.
+ */
 const behindInPlace =
   '(?:reverse |load |same |unix |http |tls )*(?:proxy|proxies|balancer|cdn|firewall|socket|port|source|index|chain|tip|node|others?)';
 
@@ -106,10 +111,10 @@ export const bannedWords: readonly BannedWord[] = [
   },
 ];
 
-/** Text of one file that may have a banned word, because the word is a fact. */
+/** A text in one file that may contain a banned word, because the word is a fact there. */
 export interface AllowedText {
   readonly path: string;
-  /** The exact text: the same word elsewhere in the file is an offence. */
+  /** The exact text. Elsewhere in the file, the same word is an offence. */
   readonly text: string;
   readonly why: string;
 }
@@ -132,7 +137,10 @@ export interface BannedStart {
 
 const nounFirst = 'start with the noun that it is, or with a verb';
 
-/** The start of a doc comment says what the thing is or does: a reader stops there if it is not the wanted one. */
+/**
+ * Banned starts of doc comments. A start should say what the thing is or does, so that a reader who wants another thing
+ * can stop there.
+ */
 export const bannedStarts: readonly BannedStart[] = [
   { start: 'Of', use: nounFirst },
   { start: 'As', use: nounFirst },

@@ -1,12 +1,12 @@
 /**
- * The rooms whose SQL may name a table. This file has only data: check-schema-rooms.ts compares it with the code. A
- * room asks the owner of a table by a named function, and does not name the table itself.
+ * The rooms whose SQL may name a table. This file contains only data, and check-schema-rooms.ts compares it with the
+ * code. A room that needs another room's table calls a named function of the owner, and does not name the table.
  */
 
-/** The schema `chain` belongs to the rooms that write and read the chain. */
+/** Rooms that write and read the chain. The schema `chain` belongs to them. */
 export const chainRooms = ['indexer', 'search', 'src/chain'] as const;
 
-/** Each table, sequence or called function of the schema `service`, and its room. */
+/** Rooms of tables, sequences and called functions of the schema `service`, by name. */
 export const serviceRooms: Readonly<Record<string, string>> = {
   accounts: 'src/accounts',
   key_usage: 'src/accounts',
@@ -83,17 +83,17 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   market_traits: 'src/market',
 };
 
-/** Tables of other rooms that a room may name, and the reason. An entry that no statement uses is a fault. */
+/** Tables of other rooms that a room may name, with the reason. An entry that no statement uses is a fault. */
 export type SharedTables = {
   readonly room: string;
   readonly why: string;
 } & (
   | {
-      /** `schema.table`, or `schema.*`, for all files of the room. */
+      /** `schema.table` or `schema.*`. All files of the room may name it. */
       readonly names: readonly string[];
     }
   | {
-      /** Tables by the path of a file in the room: a new statement elsewhere is a fault. */
+      /** Tables by the path of a file in the room. A statement in any other file is a fault. */
       readonly files: Readonly<Record<string, readonly string[]>>;
     }
 );

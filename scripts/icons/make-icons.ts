@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import sharp from 'sharp';
 
-// Makes the icons of src/web/assets/icons from icon.svg: node scripts/icons/make-icons.ts
+// Makes the icons of src/web/assets/icons from icon.svg. Usage: node scripts/icons/make-icons.ts
 
 const assets = new URL('../../src/web/assets/', import.meta.url);
 const svg = await readFile(new URL('icon.svg', assets), 'utf8');
@@ -14,7 +14,7 @@ const tile = (size: number): Promise<Buffer> =>
     .png({ palette: true })
     .toBuffer();
 
-/** The pen on a whole square, from which a system cuts its own shape: the picture is within the middle 80 %. */
+/** The pen on a complete square, from which a system cuts its own shape. The picture is within the middle 80 %. */
 async function square(size: number): Promise<Buffer> {
   const inner = Math.round(size * 0.8);
   const pen = await sharp(Buffer.from(svg.replace(' rx="8"', '')), { density: 72 * (inner / 32) })

@@ -1,4 +1,4 @@
-/** Takes the pictures of README.md from a demo of its own: npm run screenshots. */
+/** Takes the pictures of README.md from a separate demo: npm run screenshots. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,13 +10,13 @@ import { waitUntil } from '#test/support/wait-until.ts';
 
 const folder = new URL('../../docs/pictures/', import.meta.url);
 
-/** The first page, and an item of a collection. */
+/** Size of each page in pixels: the first page, and an item of a collection. */
 const side = { width: 1100, height: 1140 };
-/** Pixels of a side in the picture: its texts are readable, and the file is small. */
+/** Size of each page in the picture, in pixels. At this size texts are readable, and the file is small. */
 const shown = { width: 800, height: 829 };
 const gap = 16;
 
-/** Resolves once all images of a page are drawn; its fonts are loaded by then. */
+/** Resolves once all images of a page are drawn. The page's fonts are loaded by then. */
 async function imagesDrawn(page: Page): Promise<void> {
   const images = page.locator('img');
   await waitUntil(() =>
@@ -43,7 +43,7 @@ async function screenshots(browser: Browser, address: string, scheme: 'light' | 
   return pictures;
 }
 
-/** Both pages beside each other; the gap is transparent, so it has the colour of its reader's page. */
+/** Writes both pages side by side. The gap is transparent, so it has the colour of the page on which it is shown. */
 async function writePicture(pages: readonly Buffer[], scheme: string): Promise<void> {
   const sides = await Promise.all(
     pages.map(async (page, place) => ({

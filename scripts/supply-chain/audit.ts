@@ -1,9 +1,9 @@
 /**
- * Reads the advisories about locked packages, if the registry answers; otherwise it says that none were read.
+ * Reads the advisories about locked packages. If the registry does not answer, it says that none were read.
  *
- *   npm run audit                    ends with 1 where the product has an advisory of severity high or critical
- *   npm run audit -- --required      ends with 2 where the registry does not answer
- *   npm run audit -- FOLDER          of another lock file
+ *   npm run audit                    ends with 1 if the product has an advisory of severity high or critical
+ *   npm run audit -- --required      ends with 2 if the registry does not answer
+ *   npm run audit -- FOLDER          reads another lock file
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ if ('failure' in product || 'failure' in all) {
 
 function say(where: string, { name, severity, via }: Vulnerability): void {
   for (const advisory of via) {
-    // a text names the package with the advisory, which has a line of its own
+    // a text is only the name of the package that has the advisory; that package has its own line
     if (typeof advisory !== 'string')
       console.log(`${where}: ${severity}: ${name}: ${advisory.title} (${advisory.url})`);
   }
@@ -64,7 +64,7 @@ function audit(
     const report = JSON.parse(stdout) as Report;
     if (report.vulnerabilities === undefined) {
       const words = report.message ?? report.error?.summary ?? 'no report';
-      // the status, without the address of the request
+      // the status without the URL of the request
       return { failure: words.split(' - ', 1)[0] ?? words };
     }
     return { found: Object.values(report.vulnerabilities) };

@@ -1,6 +1,6 @@
 /**
- * Checks foreign packages against the lock, without network: every package has a hash and comes from the registry, its
- * licence is allowed, and scripts at installation are approved. Exits with 1 if anything fails.
+ * Checks foreign packages against the lock, without network. Every package must have a hash and come from the registry,
+ * its licence must be allowed, and its scripts at installation must be approved. Exits with 1 if anything fails.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const byTag = new Set(namedImages(root).flatMap(({ name, isPinned }) => (isPinne
 
 for (const fault of faults) console.error(fault);
 console.log(`supply chain: ${packages.length} packages, ${faults.length} faults`);
-// said each time, so that no one takes it for done
+// printed each time, so that no one thinks it is done
 if (unhashed.length > 0)
   console.log(
     `  without a hash, of development tools on other platforms: ${unhashed.length} (npm run lock:integrity)`,

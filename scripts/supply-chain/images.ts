@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export interface NamedImage {
   readonly file: string;
   readonly name: string;
-  /** Whether it is pinned to its bytes: `NAME@sha256:…`. */
+  /** Whether the name contains the digest of the image: `NAME@sha256:…`. */
   readonly isPinned: boolean;
 }
 
@@ -14,7 +14,7 @@ const named: Readonly<Record<string, RegExp>> = {
   'docker-compose.yml': /^\s+image:\s+(\S+)/gmu,
 };
 
-/** The images that are loaded from a registry; `satscribe` is built here. */
+/** The images that come from a registry. `satscribe` is built here. */
 export function namedImages(root: string): NamedImage[] {
   return Object.entries(named).flatMap(([file, pattern]) =>
     [...readFileSync(join(root, file), 'utf8').matchAll(pattern)]

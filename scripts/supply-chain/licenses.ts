@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LockedPackage } from './lock-file.ts';
 
-/** Licences that let anyone run, change and pass on Satscribe under MIT, with at most a notice. */
+/** Licences that let anyone run, change and redistribute Satscribe under MIT. They require a notice at most. */
 const allowed: ReadonlySet<string> = new Set([
   '0BSD',
   'Apache-2.0',
@@ -14,7 +14,7 @@ const allowed: ReadonlySet<string> = new Set([
   'Unlicense',
 ]);
 
-/** Packages with another licence, and why they may stay. */
+/** Packages with another licence, and the reason why they may stay. */
 const exceptions: readonly { readonly name: RegExp; readonly license: string; readonly why: string }[] = [
   {
     name: /^lightningcss(?:-.+)?$/u,
@@ -47,7 +47,10 @@ const exceptions: readonly { readonly name: RegExp; readonly license: string; re
   })),
 ];
 
-/** The licence that an installed package states (SPDX); null: it states none, or is not installed here. */
+/**
+ * The licence that an installed package states (SPDX). `null` if it states none, or if the package is not installed
+ * here.
+ */
 function installedLicense(root: string, path: string): string | null {
   let text: string;
   try {
@@ -78,7 +81,7 @@ export function licenseFaults(root: string, packages: readonly LockedPackage[]):
   });
 }
 
-/** Whether allowed licences satisfy an SPDX expression. False for one that cannot be read. */
+/** Whether the allowed licences satisfy an SPDX expression. `false` if the expression cannot be read. */
 export function isAllowed(expression: string): boolean {
   const tokens = expression.match(/[()]|[^\s()]+/gu) ?? [];
   let at = 0;
@@ -86,7 +89,7 @@ export function isAllowed(expression: string): boolean {
     let isMet = all();
     while (tokens[at] === 'OR') {
       at++;
-      // both sides are read, whatever the result of the first
+      // reads the right side even if the left side is met, because its tokens must be passed
       isMet = all() || isMet;
     }
     return isMet;

@@ -8,10 +8,10 @@ export interface LockedPackage {
   readonly version: string;
   readonly integrity: string | null;
   readonly license: string | null;
-  /** Source of the package, if it is not the registry by name and version. */
+  /** Source of the package; `null` for the registry, which finds it by name and version. */
   readonly resolved: string | null;
   readonly isLink: boolean;
-  /** Not needed by the product (`npm ci --omit=dev` leaves it out). */
+  /** Whether the product does not need the package (`npm ci --omit=dev` omits it). */
   readonly isDevelopment: boolean;
   readonly isOptional: boolean;
   readonly hasInstallScript: boolean;
@@ -37,7 +37,7 @@ export function lockedPackages(text: string): LockedPackage[] {
     .filter(([path]) => path !== '')
     .map(([path, entry]) => ({
       path,
-      // an alias names the real package
+      // the entry of an alias names the real package
       name: entry.name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
       version: entry.version ?? '',
       integrity: entry.integrity ?? null,
@@ -53,9 +53,9 @@ export function lockedPackages(text: string): LockedPackage[] {
 export const readLock = (root: string): string => readFileSync(`${root}/package-lock.json`, 'utf8');
 
 /**
- * Packages without a hash: the registry lacked the hashes when they were locked. Each belongs to a tool of development,
- * for another platform than those of CI and the image. None belongs to the product. A new version of the tool needs its
- * hashes: `npm run lock:integrity` reads them.
+ * Packages without a hash, because the registry had no hash when they were locked. Each belongs to a development tool,
+ * for another platform than those of CI and the image. None belongs to the product. A new version of the tool needs
+ * hashes, which `npm run lock:integrity` reads.
  */
 const withoutHash: readonly { readonly family: RegExp; readonly version: string }[] = [
   {
@@ -75,12 +75,15 @@ export function mayLackHash({ name, version, isDevelopment, isOptional }: Locked
   return isListed && isDevelopment && isOptional;
 }
 
-/** SHA-512 in base64: 64 bytes. npm takes weaker hashes too; the registry gives this one for every package. */
+/**
+ * A SHA-512 hash of 64 bytes in base64. npm accepts weaker hashes too, but the registry returns this one for every
+ * package.
+ */
 const strongHash = /^sha512-[A-Za-z0-9+/]{86}==$/u;
 
 /**
- * Faults of a lock file: packages that are not pinned to their bytes, that do not come from the registry, or that run a
- * script at installation without approval.
+ * Faults of a lock file. These are packages that are not pinned to their bytes, that do not come from the registry, or
+ * that run a script at installation without approval.
  *
  * @param approved the names in `allowScripts` of package.json, whether or not they may run their scripts
  */
@@ -91,7 +94,7 @@ export function lockFaults(packages: readonly LockedPackage[], approved: Readonl
     const fault = (words: string): void => void faults.push(`${name}@${version}: ${words}`);
     if (integrity === null && !mayLackHash(found)) fault('no integrity');
     if (integrity !== null && !strongHash.test(integrity)) fault(`weak integrity ${integrity}`);
-    // the lock file names no host: each package comes from the configured registry, and must match its hash
+    // the lock file names no host, so each package comes from the configured registry, and must match its hash
     if (resolved !== null || isLink) fault(`not from the registry: ${resolved ?? 'a link'}`);
     if (hasInstallScript && !approved.has(name)) fault('an install script that allowScripts does not name');
     return faults;

@@ -1,6 +1,6 @@
 /**
- * Asks the registry for the hashes that package-lock.json lacks, and writes those that it gets. Versions stay
- * unchanged. Exits with 1 if any hash is still missing.
+ * Requests the hashes that package-lock.json lacks from the registry, and writes those that it gets. Versions do not
+ * change. Exits with 1 if a hash is still missing.
  */
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

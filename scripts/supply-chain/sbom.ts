@@ -1,7 +1,7 @@
 /**
  * Writes the bill of materials of the product (CycloneDX): what `npm ci --omit=dev` installs on any platform, with
- * hashes and licences. npm makes it from the lock file alone; what is only for development and what differs from run
- * to run is left out: the same lock file gives the same bytes with the same npm.
+ * hashes and licences. npm makes it from the lock file alone. Packages for development are left out, and so is
+ * everything that differs from run to run. So the same npm makes the same bytes from the same lock file.
  *
  *   npm run -s sbom > sbom.cdx.json
  */
@@ -23,7 +23,7 @@ interface Bom {
 
 const root = join(import.meta.dirname, '../..');
 const lock = readLock(root);
-// not `--omit=dev`: with it npm leaves out packages that the product shares with a tool
+// not `--omit=dev`, because with it npm omits packages that the product shares with a tool
 const product = new Set(
   lockedPackages(lock)
     .filter(({ isDevelopment }) => !isDevelopment)
@@ -32,7 +32,8 @@ const product = new Set(
 const made = execFileSync(
   'npm',
   ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only'],
-  // 530 packages make 500 kB. Warnings of npm about the settings of a machine say nothing of the product
+  // 530 packages make 500 kB. npm's warnings about the machine's settings do not concern the product, so they are
+  // ignored
   { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, stdio: ['ignore', 'pipe', 'ignore'] },
 );
 console.log(JSON.stringify(reproducible(JSON.parse(made) as Bom), null, 2));
@@ -46,7 +47,7 @@ function reproducible(bom: Bom): unknown {
     serialNumber: `urn:uuid:${uuidOf(lock)}`,
     metadata: {
       ...metadata,
-      // npm names it after the folder
+      // npm would name the component after the folder
       component: { ...metadata.component, name: 'satscribe' },
     },
     components: bom.components
@@ -59,7 +60,7 @@ function reproducible(bom: Bom): unknown {
   };
 }
 
-/** A UUID of version 8 (RFC 9562): from a hash of our own choice. */
+/** Makes a UUID of version 8 (RFC 9562) from a hash, which this version allows. */
 function uuidOf(text: string): string {
   const hash = createHash('sha256').update(text).digest().subarray(0, 16);
   hash[6] = (hash[6]! & 0x0f) | 0x80;

@@ -1,4 +1,7 @@
-/** Prints the answers to Schemathesis' requests (counts of ./real_values.py); fails if there were too few requests. */
+/**
+ * Prints how often Schemathesis' requests got each status (counts of ./real_values.py). Fails if there were too few
+ * requests.
+ */
 import { readFileSync } from 'node:fs';
 
 type Row = readonly [operation: string, status: number, count: number];
@@ -17,7 +20,7 @@ const refused = new Map(
   sumBy(([operation, status]) => (status === 400 ? operation : '')).filter(([operation]) => operation !== ''),
 );
 const operations = sumBy(([operation]) => operation);
-// half of the cases are wrong on purpose
+// half of the cases are wrong on purpose, so more than that suggests a problem
 const mostlyRefused = operations
   .filter(([operation, count]) => count >= 20 && (refused.get(operation) ?? 0) > count * 0.75)
   .map(([operation, count]) => `${operation} ${refused.get(operation)} of ${count}`);
