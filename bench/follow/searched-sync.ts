@@ -26,7 +26,7 @@ const betweenQuestionsMs = 10;
 const firstAnswerWithinMs = 60_000;
 /** Interval at which the bench checks whether the sync is complete, in ms. */
 const lookEveryMs = 500;
-/** When idle, the sealer leaves fewer unsealed rows than this in each of its tables (search/seal/sealer.ts). */
+/** Number of unsealed rows. An idle sealer leaves fewer in each of its tables (search/seal/sealer.ts). */
 const unsealedMax = 8192;
 const settledWithinMs = 120_000;
 

@@ -8,8 +8,8 @@ import { percentile } from '../statistics.ts';
 /** Number of payments of one order. Its reveal spends all of them. */
 export const inputs = 1000;
 /**
- * Number of files of the order. With so many, each payment is worth more than its input costs, and no smaller number of
- * payments is enough.
+ * Number of files of the order. With this number, each payment is worth more than its input costs, and fewer payments
+ * are not enough.
  */
 export const filesOfMany = 300;
 const askEveryMs = 10;

@@ -5,7 +5,8 @@ import { selectTests, settings } from './select-tests.ts';
 
 // Writes the test files that a change affects to stdout, one per line. Says on stderr what it chose.
 //
-// usage: node scripts/changed-tests/main.ts [REV] the change since REV (HEAD), uncommitted files included
+// usage: node scripts/changed-tests/main.ts [REV]
+// The change is everything since REV (default: HEAD), including uncommitted files.
 
 /** Maximum sum of the chosen files' durations, in seconds. Two workers finish these files in less than two minutes. */
 const secondsMax = 150;

@@ -9,7 +9,7 @@ export interface TreeFile {
 export interface SelectedTests {
   /** Chosen test files. Those nearest to the change come first. */
   readonly chosen: readonly string[];
-  /** Test files that the change affects too, but for which there was no time. */
+  /** Test files that the change affects too. The maximum time did not allow them. */
   readonly leftOut: readonly string[];
 }
 

@@ -51,7 +51,7 @@ const named = (text: string): string[] => [...text.matchAll(/`([^`]+)`/gu)].map(
 const isWithin = (target: string, names: readonly string[]): boolean =>
   names.some((name) => target === name || target.startsWith(`${name}/`));
 
-/** What a row says: its own names or those of its group, and after "but" the excluded names. */
+/** Content of a row: its own names or those of its group, and after "but" the excluded names. */
 function saidOf({ mayImport }: Row): string[] {
   const [own = '', left = ''] = mayImport.split(' but ');
   const [, group] = /^as `([\w-]+)`$/u.exec(own) ?? [];

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What happens to a request. `lost`: the server processes the request, but the response is lost. */
+/** A fault of a request. `lost`: the server processes the request, but the response is lost. */
 export type Fault =
   | { readonly kind: 'cut' }
   | { readonly kind: 'lost' }

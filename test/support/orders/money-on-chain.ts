@@ -75,7 +75,7 @@ export class ChainMoney {
 }
 
 /**
- * Where a customer's money may go: to the customer's own scripts, which no one else pays, or into a burn, which the
+ * Allowed destinations of a customer's money: the customer's own scripts, which no one else pays, or a burn, which the
  * check follows. Scripts are in hex.
  */
 export interface MoneyOf {
@@ -99,7 +99,7 @@ export interface MoneyOf {
 const noParents = { deposits: [], home: '' };
 const nothing = { returns: new Set<string>(), others: new Set<string>() };
 
-/** Where all payments to an order went, in sats. */
+/** Destinations of all payments to an order, in sats. */
 export interface MoneyFate {
   readonly payments: number;
   readonly paid: number;

@@ -237,7 +237,7 @@ async function paidByOperator(pool: pg.Pool, id: string): Promise<NonNullable<Mo
   return { returns: named(true), others: named(false) };
 }
 
-/** Those of these scripts that customers were given, for charges or deposits. In hex. */
+/** Selects the scripts that customers were given, for charges or deposits. In hex. */
 async function customersAmong(pool: pg.Pool, scripts: readonly string[]): Promise<string[]> {
   const { rows } = await pool.query<{ script: string }>(
     `SELECT encode(script, 'hex') AS script FROM service.orders WHERE script = ANY($1::bytea[])

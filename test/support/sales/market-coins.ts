@@ -8,7 +8,7 @@ export interface MarketInput extends Pick<Input, 'scriptSig' | 'witness'> {
   readonly items: readonly number[];
 }
 
-/** What the maker of the transaction says about a move. Amounts and owners are `null` if nothing was sold. */
+/** A move as the maker of the transaction describes it. Amounts and owners are `null` if nothing was sold. */
 export interface MoveLabel {
   readonly class: string;
   readonly price: number | null;

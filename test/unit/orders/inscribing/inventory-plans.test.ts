@@ -25,8 +25,8 @@ import {
 } from './made-orders.ts';
 
 /**
- * Where the sats of inputs go, first in, first out. Each piece says how many sats go to which output, and from which
- * position of the input.
+ * Destinations of the inputs' sats, first in, first out. Each piece says how many sats go to which output, and from
+ * which position of the input.
  */
 function flow({ inputs, outputs }: TransactionPlan) {
   const pieces: { input: number; output: number; at: bigint; sats: bigint }[] = [];

@@ -145,7 +145,7 @@ function placeOf({ outputs }: TransactionPlan, sat: bigint): { vout: number; off
   throw new Error('a fee');
 }
 
-/** Where a reveal's inscriptions and all sats of its parents go by ord's rules. */
+/** Destinations of a reveal's inscriptions and of all sats of its parents, by ord's rules. */
 function placesIn(terms: OrderTerms, plan: TransactionPlan, first: number, count: number) {
   const leafAt = plan.inputs.findIndex(({ path }) => path === 'leaf');
   const before = valueOf(plan.inputs.slice(0, leafAt));

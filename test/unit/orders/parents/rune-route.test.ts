@@ -21,8 +21,8 @@ const held = fc.array(
 );
 
 /**
- * Where a transaction's runes go by ord's rules: edicts first, then the rest to the pointer, or to output 0 if there is
- * no pointer.
+ * Destinations of a transaction's runes by ord's rules: edicts first, then the rest to the pointer, or to output 0 if
+ * there is no pointer.
  */
 function moved(
   parents: readonly (readonly RuneAmount[])[],

@@ -43,7 +43,7 @@ export interface ModelFlow {
   readonly rest: number | null;
 }
 
-/** Where units go: those that an edict moves, and the others. */
+/** Destinations of units: those that an edict moves, and the others. */
 export function runesOf({ outputs }: Pick<TransactionPlan, 'outputs'>, held: readonly Holdings[]): ModelFlow {
   const scripts = outputs.map(({ script }) => script);
   const purse = new Purse(scripts);

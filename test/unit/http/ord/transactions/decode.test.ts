@@ -45,7 +45,7 @@ const repeated = (count: number, ...items: readonly (Uint8Array | number)[]): (U
 
 const bytesOf = (item: Uint8Array | number): number[] => (typeof item === 'number' ? [item] : [...item]);
 
-/** What ord returns for the items of one envelope. Follows ord's rules in the simplest way, whatever it costs. */
+/** ord's response for the items of one envelope. Follows ord's rules in the simplest way, whatever it costs. */
 function expectedPayload(items: readonly (Uint8Array | number)[]): object {
   const bytes = items.map(bytesOf);
   const body = bytes.findIndex((item, place) => place % 2 === 0 && item.length === 0);

@@ -25,7 +25,7 @@ const answers: [url: RegExp, answer: object][] = [
   [/\/_pit/u, { id: 'moment' }],
 ];
 let searches = 0;
-/** Names of the indices behind the alias, one for each request. */
+/** Names of the indices to which the alias points, one for each request. */
 let indices: string[] = [];
 
 /** A server that opens moments, reports no documents beyond the marker, and never ends a search. */
