@@ -9,7 +9,7 @@ import { deliveredFigures, largeCollectionFigures } from './large-collection.ts'
 import { MintShop } from './mint-shop.ts';
 import { soldItemFigures } from './sold-items.ts';
 
-/** Number of additional creations. They warm up the service, and rounds are rounded up by them. */
+/** Number of creations beyond the measured ones: for the warm-up, and for rounds that are rounded up. */
 const spare = 2 * clients;
 const parts = ['orders', 'allocations', 'upload'] as const;
 

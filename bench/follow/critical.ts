@@ -19,7 +19,7 @@ export interface CriticalTask {
 /** Times since the first block was requested, in ms. */
 export interface CriticalTimes {
   readonly wallMs: number;
-  /** Processor time of the main thread, of all our threads, and of Postgres. */
+  /** Processor time of the main thread in ms. The next two are those of all our threads, and of Postgres. */
   readonly mainMs: number;
   readonly oursMs: number;
   readonly postgresMs: number;
@@ -63,7 +63,7 @@ const parts: readonly (readonly [name: string, of: TimesOf])[] = [
   ['with the indexes after them', ({ all }) => all],
 ];
 
-/** Use of both cores. Medians, so sums need not fit. */
+/** Table of the use of both cores. The values are medians, so their sums may differ. */
 function coresTable(outcomes: readonly CriticalOutcome[]): Table {
   const row = ([name, of]: (typeof parts)[number]): Table['rows'][number] => {
     const seconds = (value: (times: CriticalTimes) => number): number =>

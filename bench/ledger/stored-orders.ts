@@ -90,7 +90,7 @@ export async function fillOrders(client: pg.Client, count: number): Promise<Stor
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Rows of some orders, by table. */
+/** Collects the rows of some orders, by table. */
 class Rows {
   readonly coins: Map<string, OwnCoin>;
   readonly #tables = new Map<string, Row[]>();

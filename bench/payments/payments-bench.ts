@@ -37,7 +37,7 @@ const watchesAtOnce = 10_000;
 /** Number of payments that wait for a block, and the number of inputs that each has in a usual wallet. */
 const unconfirmedCount = 1000;
 const inputsEach = 3;
-/** Number of transactions of a full mempool. */
+/** Number of transactions in a full mempool. */
 const mempoolTransactions = 200_000;
 const outputsEach = 3;
 

@@ -115,7 +115,7 @@ async function syncPart({ seed, blocks, rounds, balances, tracked }: SyncOptions
   };
 }
 
-/** `npm run bench -- runes`: the cost of an index of runes in a first sync, and for a block at the tip. */
+/** `npm run bench -- runes`: how much an index of runes costs in a first sync, and for a block at the tip. */
 export async function runesBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,

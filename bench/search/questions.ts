@@ -16,7 +16,7 @@ export interface Measured {
 
 type Question = () => Promise<number>;
 
-/** Searched texts, and the needles. */
+/** The texts that are searched, and the needles. */
 export interface Corpora {
   readonly texts: readonly CountedText[];
   readonly metadata: readonly Pick<CountedText, 'text' | 'inscriptions'>[];

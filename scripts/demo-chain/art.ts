@@ -143,7 +143,7 @@ function png(cells: number, scale: number, colourAt: (x: number, y: number) => C
   ]);
 }
 
-/** A tune of eight notes as WAV: 8 bits, 8,000 samples a second. */
+/** A tune of eight notes as WAV: 8 bits, 8,000 samples per second. */
 export function tune(): Buffer {
   const rate = 8000;
   const notes = [262, 330, 392, 523, 440, 392, 330, 294];

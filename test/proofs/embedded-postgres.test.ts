@@ -43,7 +43,7 @@ async function ask(url: string, sql: string): Promise<unknown> {
   }
 }
 
-/** Starts a process that owns the server of the folder. Returns it and the server's URL. */
+/** Starts a process that owns the embedded server of the folder. Returns the process and the server's URL. */
 async function startOwner(): Promise<{ owner: ChildProcess; url: string }> {
   const owner = spawn(process.execPath, ['test/support/postgres/postgres-owner.ts', dataDir], {
     stdio: ['ignore', 'pipe', 'inherit'],

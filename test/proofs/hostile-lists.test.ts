@@ -22,7 +22,7 @@ let browser: Browser;
 let context: BrowserContext;
 let page: Page;
 let base: string;
-/** Requests to anything except our server, dialogs and downloads. */
+/** Dialogs, downloads, and requests to other servers than ours. */
 let outside: string[];
 /** Tabs that crashed. A frame runs in its own process, so the crash of a frame is not a crash of the tab. */
 let crashedTabs: string[];

@@ -42,7 +42,7 @@ interface Purse {
   readonly money: Coin;
 }
 
-/** Expected row of a sale. */
+/** The expected row of a sale. */
 interface Label {
   readonly class: MoveClass;
   readonly form: SaleForm;
@@ -70,7 +70,7 @@ const sold = (form: SaleForm, more: Partial<Label> = {}): Label => ({
   ...more,
 });
 
-/** A sale after two dummies: Magic Eden, OKX and ordit. */
+/** Makes a sale after two dummies, like Magic Eden, OKX and ordit. */
 function twoDummies(
   item: Coin,
   { dummies, money: coin }: Purse,
@@ -236,7 +236,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => node.close());
 
-/** Inscriptions of one owner, each in an output of its own. */
+/** Makes inscriptions of one owner, each in a separate output. */
 async function inscribedItems(
   count: number,
   of: (nth: number) => Pick<NewOutput, 'to' | 'type'> = () => ({ to: alice }),
@@ -277,7 +277,7 @@ async function lastSale(): Promise<number> {
 
 const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');
 
-/** Rows of a transaction, without its id, in the order of the chain. */
+/** The expected rows of a transaction, without its id, in the order of the chain. */
 function rowsOf({ label, items = 1 }: Kind): unknown[] {
   if (label === null) return [];
   return Array.from({ length: items }, () => ({

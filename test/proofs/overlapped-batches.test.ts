@@ -46,7 +46,7 @@ const sold = new SoldChain('overlapped');
 const soldName = 'sold';
 const names = [...goldenChainNames, soldName];
 
-/** The blocks of a chain, parsed. */
+/** Reads and parses the blocks of a chain. */
 async function blocksOf(name: string): Promise<readonly ParsedBlock[]> {
   if (name === soldName) return parseFolder(sold.dirs.best);
   const golden = new GoldenChain(name);

@@ -5,8 +5,8 @@ import { subsidyAt } from '#kernel/primitives/network.ts';
 import { SatStore } from '#test/support/chain/sats/sat-store.ts';
 
 /**
- * A `blk*.dat` of mainnet's first blocks in chain order, as a node of 2009 wrote it. `npm run test:proofs` does not
- * have one: this proof runs only if MAINNET_BLK_FILE names it.
+ * Path of a `blk*.dat` with mainnet's first blocks in chain order, as a node of 2009 wrote it. `npm run test:proofs`
+ * has no such file, so this proof runs only if MAINNET_BLK_FILE names one.
  */
 const file = process.env['MAINNET_BLK_FILE'];
 

@@ -37,7 +37,7 @@ interface Answer {
   readonly hits: SearchHits;
 }
 
-/** The longest time without an event, in a period. */
+/** The longest time without an event between two times. */
 function longestGap(timesMs: readonly number[], fromMs: number, toMs: number): number {
   const inside = [fromMs, ...timesMs.filter((at) => at >= fromMs && at <= toMs), toMs];
   return Math.max(...inside.slice(1).map((at, index) => at - inside[index]!));

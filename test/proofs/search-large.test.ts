@@ -14,7 +14,7 @@ import { createSearchRows, type SearchRows, type TestContent } from '#test/suppo
 
 const textMax = 4_000_000;
 
-/** A text of this many bytes without a repeated word. */
+/** Makes a text of this size in bytes, in which no word is repeated. */
 function distinctWords(mark: string, size: number): string {
   const words: string[] = [];
   for (let length = 0; length < size; ) {

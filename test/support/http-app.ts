@@ -109,7 +109,7 @@ export async function createHttpApp(
   };
 }
 
-/** The body of a search, typed as loosely as tests of bad input need it. */
+/** The response to a search, typed as loosely as tests of bad input need it. */
 export interface SearchBody {
   readonly status: string;
   readonly error?: string;

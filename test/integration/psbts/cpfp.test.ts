@@ -89,7 +89,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
     return body.message;
   };
 
-  /** A payment at one sat per virtual byte, with change; unconfirmed. */
+  /** Makes an unconfirmed payment with change, at one sat per virtual byte. */
   async function stuck(customer: CustomerAddress, change: number, ...others: readonly NewOutput[]) {
     const spent = coin();
     const paid = others.reduce((sum, { value }) => sum + value, change);
@@ -111,7 +111,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
     return body;
   }
 
-  /** Expects that a child and everything before it pay a rate together, within a hundredth. */
+  /** Checks that a child and all of its unconfirmed ancestors together pay this rate, within a hundredth. */
   async function expectRate(txid: string, feeRate: number): Promise<void> {
     const { fees, ancestorsize } = await entryOf(txid);
     const rate = satsOfBitcoins(fees.ancestor) / ancestorsize;

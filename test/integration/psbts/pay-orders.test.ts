@@ -21,7 +21,7 @@ import { type SigningLibrary, signingLibraries } from '#test/support/psbts/sign-
 
 const url = '/create-special-sats-psbt';
 
-/** A special output, and the outputs of the payment that get it inscribed. */
+/** A special output, and the expected outputs of the payment that gets this output inscribed. */
 interface Layout {
   readonly name: string;
   readonly value: number;

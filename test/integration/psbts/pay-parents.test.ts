@@ -230,7 +230,7 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents that are paid 
       postage: 329,
       to: customer.ordinals.owner,
     });
-    // only in a block: nodes do not relay it
+    // nodes do not relay this transaction, so only a block can contain it
     await world.world.chain.mine(small.transactions);
     await world.world.indexed();
     const dust = { ...termsOf(away), id: parseInscriptionId(small.reveal.id())! };

@@ -24,7 +24,7 @@ interface Case {
   ) => Promise<{ readonly psbt: string | readonly string[]; readonly sent?: string }>;
 }
 
-/** A paid order: with a parent, or with a special sat. */
+/** An order that is paid with a parent or with a special sat. */
 interface Paid {
   readonly name: string;
   readonly id: string;

@@ -160,7 +160,7 @@ describe.skipIf(bitcoindForTests() === null)(`POST ${path}`, () => {
           { value: fees.value - 1000, to: owner },
         ],
       );
-      // the charge is paid, or the payment still unseen
+      // the order's charge is paid, or the service has not seen the payment yet
       expect(await submit(sent.hex)).toMatchObject({ status: 200, answer: { txid: sent.txid } });
       await until(id, 'waiting-confirmation');
     },

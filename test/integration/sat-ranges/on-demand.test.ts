@@ -56,7 +56,7 @@ describe.skipIf(bitcoindForTests() === null).each(chains)(
     let bitcoind: Bitcoind;
     let source: LiveBlockSource;
     let database: TestDatabase;
-    /** Without the index of sats. */
+    /** A tracer without the index of sats, and one with this index. */
     let tracer: SatTracer;
     let fromIndex: SatTracer;
     let app: App;

@@ -67,7 +67,7 @@ describe.skipIf(bitcoindForTests() === null)('proof of reserves', { shuffle: fal
       client.release();
     }
   }
-  /** Makes a document once there is a new block. */
+  /** Waits for a new block, and makes a document. */
   async function made(): Promise<void> {
     await shop.world.indexed();
     await shop.world.eventually(async () => {

@@ -415,7 +415,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
     await shop.until(order.id, isCompleted);
     const after = await held();
     await shop.world.chain.takeBack(1);
-    // an empty block of another branch, and one more so that the node has more work there
+    // an empty block on another branch, and one more, so that the node has more work on this branch
     await shop.world.chain.mineEmpty(2);
     await shop.until(order.id, ({ state, received }) => state === 'pending' && received.length === 0);
     // tests run in any order, so the account may not have had either token before

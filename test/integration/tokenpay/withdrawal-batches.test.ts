@@ -97,7 +97,7 @@ test('a batch that cannot be made is split into one for each of its withdrawals'
   expect(alone.map(({ id }) => id === payout.id)).toEqual([false, false, false]);
   const [first] = alone;
   const [only] = await withdrawalsOf(client, first!.id);
-  // it is not split further
+  // a batch of one withdrawal is not split further
   expect(await partBatch(client, { ...made, payout: first! }, [only!], 'Why.')).toBe('Why.');
 });
 
@@ -268,7 +268,7 @@ test('balances of a batch are locked in the order of their accounts', async () =
 });
 
 test('change with a rune is found, even beside more change of sats than a withdrawal spends', async () => {
-  // a transaction, because other tests of this file count all coins
+  // in a transaction that is rolled back, because other tests of this file count all coins
   await client.query('BEGIN');
   await client.query(
     "INSERT INTO chain.derived_tables (name, from_height, is_followed) VALUES ('runes', 0, true)",

@@ -65,7 +65,7 @@ describe.skipIf(bitcoindForTests() === null)('/satextractor/extract', () => {
         { value: second.value - 560_000 },
       ],
     );
-    // its last sat is the first one of a block
+    // the last sat of this output is the first sat of a block
     const before = joined.coin(0);
     const end = transaction(
       [before, third],

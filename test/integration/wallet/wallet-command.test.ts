@@ -252,7 +252,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     await writeFile(file, JSON.stringify(kit));
     return file;
   }
-  /** Pays an address, in a block. */
+  /** Pays an address in a mined block. */
   async function pay(script: Uint8Array, values: readonly number[]): Promise<void> {
     const coin = await chain.coin();
     const rest = coin.value - values.reduce((sum, value) => sum + value, 10_000);

@@ -23,7 +23,7 @@ function writeFor(host: string, response: ServerResponse, piece: Buffer): void {
   write();
 }
 
-/** Behaviour of a receiver, by its host, and the state of its message after the first try. */
+/** For each host, the behaviour of the receiver, and the expected state of its message after the first try. */
 const hostile: Readonly<
   Record<string, { answer: (response: ServerResponse) => unknown; state: string; status: number | null }>
 > = {

@@ -106,7 +106,7 @@ describe.skipIf(bitcoindForTests() === null)(
         await lost.kill();
 
         restored = await lost.elsewhere();
-        // only the saved rows have these transactions
+        // these transactions are only in the saved rows, because the new node has an empty mempool
         await lost.bitcoind.stop();
         await lost.bitcoind.start();
         await pay(missed);

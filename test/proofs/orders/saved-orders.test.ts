@@ -20,7 +20,7 @@ describe.skipIf(bitcoindForTests() === null)('a service with orders in every sav
     } finally {
       await room.close();
     }
-    // a fixture for tests of later versions
+    // writes a fixture for tests of later versions
     const path = process.env['SAVE_SERVICE_TO'];
     if (path !== undefined) await writeSaved(path, saved);
     service = await OrderService.saved(saved, { INDEX_SATS: 'true' });

@@ -36,7 +36,7 @@ describe.skipIf(bitcoindForTests() === null)('a payout to two partners', () => {
     return (await answer.json()) as Body;
   };
 
-  /** A code with an address of its own, which gets a share of a delivered order. */
+  /** Registers a code with a new address, and delivers an order. The code gets a share of the order. */
   async function partner(): Promise<{ readonly code: string; readonly owner: number }> {
     const made = { code: `killed-${String(partners).padStart(2, '0')}`, owner: 850 + partners++ };
     await posted('/referrals', { referral: made.code, address: addressOf(made.owner) });

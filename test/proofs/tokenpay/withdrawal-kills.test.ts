@@ -19,7 +19,7 @@ const runMs = 300_000;
 /** Units and sats that the account gets from each order. */
 const [earnedUnits, earnedSats] = [1_000n, 60_000];
 const [takenUnits, takenSats] = [300, 20_000];
-/** The dust limit of P2TR. */
+/** Sats of an output with runes: the dust limit of P2TR. */
 const postage = 330;
 
 type Failpoint =

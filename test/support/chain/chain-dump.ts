@@ -85,7 +85,7 @@ async function rowQueries(pool: pg.Pool): Promise<{ name: string; query: string 
   }));
 }
 
-/** The number of rows of every table of the chain, and a hash of them all. */
+/** For every table of the chain, the number of its rows, and a hash of all rows. */
 async function hashTables(pool: pg.Pool): Promise<Map<string, string>> {
   const hashes = (await rowQueries(pool)).map(
     ({ name, query }) =>

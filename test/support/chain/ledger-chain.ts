@@ -46,7 +46,7 @@ const u32 = (value: number): Buffer => {
 
 const p2tr = Buffer.concat([Buffer.from([0x51, 0x20]), Buffer.alloc(32, 2)]);
 
-/** A small chain for the ledger: tests build transactions by hand and apply the finished blocks. */
+/** A small chain for tests of the ledger. Tests build transactions by hand, and apply complete blocks. */
 export class LedgerChain {
   readonly store: LedgerStore;
   height: number;
@@ -66,7 +66,7 @@ export class LedgerChain {
     return { txid: Uint8Array.from(doubleSha256(u32(this.#serial++))), vout: 0, value };
   }
 
-  /** Adds a transaction to the block. `reveals`: the script that input n shows, if any. */
+  /** Adds a transaction to the block. `reveals` has the script that each input reveals, if any. */
   transaction(
     coins: readonly Coin[],
     payments: readonly NewOutput[],
@@ -161,7 +161,7 @@ export function envelope(...fields: readonly EnvelopeField[]): Buffer {
 /** A pointer field. */
 export const pointer = (offset: number): EnvelopeField => [2, u64(offset)];
 
-/** A parent field, from an id as it is shown. */
+/** A parent field, made from the displayed form of an inscription id. */
 export function parent(id: string): EnvelopeField {
   const [txid = '', index = '0'] = id.split('i');
   return [3, Buffer.concat([Buffer.from(txid, 'hex').reverse(), u32(Number(index))])];

@@ -242,7 +242,7 @@ export function satpointOf({ locations, gone }: StoredInscription): string | nul
   return gone ? null : (locations.at(-1)?.satpoint ?? null);
 }
 
-/** Charms as ord's `/inscription` shows them: those of the reveal, plus those of the current location. */
+/** Charms as ord's `/inscription` shows them. They are the charms of the reveal and those of the current location. */
 export function charmsShown({ charms: stored, locations, gone }: StoredInscription): string[] | null {
   const location = locations.at(-1);
   if (stored === null || location === undefined || gone) return null;

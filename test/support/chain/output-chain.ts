@@ -16,7 +16,7 @@ interface Coin {
   readonly value: number;
 }
 
-/** A small generator of numbers below `limit`: the same seed gives the same chain. */
+/** A small generator of numbers below `limit`. The same seed gives the same numbers. */
 export function numbersOf(seed: number): (limit: number) => number {
   let state = seed >>> 0;
   return (limit) => {

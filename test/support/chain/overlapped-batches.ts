@@ -29,7 +29,7 @@ export async function parseFolder(dir: string, tip?: string): Promise<ParsedBloc
   const refs = await source.refs(asHeight(0));
   const blocks: ParsedBlock[] = [];
   for await (const block of pool.blocks(source, refs, testFingerprintKey, signal)) {
-    // the next writer needs the blocks too
+    // does not release the block, because the next writer needs it too
     blocks.push({ ...block, release: () => undefined });
   }
   await pool.close();

@@ -163,7 +163,7 @@ export async function holdOne(pool: pg.Pool, request: HoldRequest): Promise<Held
   return held;
 }
 
-/** Throws unless the counts of a collection are those of its orders and items. */
+/** Throws unless the counts of a collection equal the counts of its orders and items. */
 export async function requireExactCounts(pool: pg.Pool, id: string): Promise<void> {
   const { rows } = await pool.query(
     `SELECT c.taken, c.unpaid, counted.*

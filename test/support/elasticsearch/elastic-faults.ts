@@ -11,7 +11,7 @@ export type Fault =
 export interface AskedRequest {
   readonly method: string;
   readonly path: string;
-  /** Counts from 0. */
+  /** Number of the request, counted from 0. */
   readonly index: number;
 }
 

@@ -25,7 +25,7 @@ const shown = ({ height, hash }: BlockRef): { height: number; hash: string } => 
 });
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 
-/** The requirements for every BlockSource. */
+/** Tests the requirements that every BlockSource must meet. */
 export function describeBlockSource(name: string, { open, expected }: SourceUnderTest): void {
   const withSource = async (use: (source: BlockSource) => Promise<void>): Promise<void> => {
     const source = await open();
@@ -92,7 +92,7 @@ export function describeBlockSource(name: string, { open, expected }: SourceUnde
           const { spentOutputs } = await source.read(ref);
           if (spentOutputs === null) continue;
           withSpent.push(ref.height);
-          // the coinbase's entry follows the count of transactions
+          // the entry of the coinbase comes directly after the count of transactions
           const width = spentOutputs[0]! < 0xfd ? 1 : 3;
           expect(spentOutputs[width]).toBe(0);
         }

@@ -8,7 +8,7 @@ import { regtestSatributes } from '#test/support/regtest-satributes.ts';
 import type { OrderWorld } from './order-world.ts';
 import { findOrder } from './paying/foretell.ts';
 
-/** A customer with coins whose first sat is the first of a block. */
+/** A customer whose coins begin with the first sat of a block. */
 export class Collector {
   readonly world: OrderWorld;
   readonly order: NewOrder;

@@ -30,7 +30,7 @@ export interface RuneEntryShown {
   readonly spaced_rune: string;
 }
 
-/** Orders of etchings at a service beside a real node, and strangers who want the same names. */
+/** Orders of etchings at a service with a real node, and strangers who want to etch the same names. */
 export class EtchingOrders extends ShownOrders<EtchingShown> {
   static async start(): Promise<EtchingOrders> {
     return new EtchingOrders(await OrderService.start({ INDEX_RUNES: 'true' }));

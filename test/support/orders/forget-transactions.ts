@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** Deletes the transactions of an order, as if they had never been made. */
+/** Deletes an order's transactions, as if they had never been made. */
 export async function forgetTransactions(client: pg.Pool | pg.ClientBase, orderId: string): Promise<void> {
   await client.query(
     `WITH made AS (DELETE FROM service.wallet_transactions WHERE order_id = $1 RETURNING txid)

@@ -89,7 +89,7 @@ export interface MoneyOf {
   readonly parents?: { readonly deposits: readonly string[]; readonly home: string };
   /** Ids of transactions that the service's own money pays for. Default: none. */
   readonly operator?: {
-    /** Returns of this order. */
+    /** Returns of this order's parents. */
     readonly returns: ReadonlySet<string>;
     /** Returns of other orders, and bumps. They spend revenue, which counts as kept by the service. */
     readonly others: ReadonlySet<string>;

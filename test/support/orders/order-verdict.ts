@@ -17,7 +17,9 @@ const worthless = 580;
  */
 export const leastRefund = 1500;
 
-/** Whether an order failed because another transaction etched its name before its mined reveal. */
+/**
+ * Whether an order failed because another transaction etched its name before the order's reveal, which was mined too.
+ */
 export const isNameLost = ({ state, error }: Pick<Order, 'error'> & { readonly state: string }): boolean =>
   state === 'error' && error?.startsWith('Another transaction etched the name first') === true;
 
@@ -34,7 +36,7 @@ export interface OrderVerdict {
   readonly state: string;
   readonly fate: MoneyFate;
   readonly isDelivered: boolean;
-  /** Faults, in words. */
+  /** Texts that describe the faults. */
   readonly faults: readonly string[];
   /** Sats that are lost, or have a wrong owner. */
   readonly lost: number;

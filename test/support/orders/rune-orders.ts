@@ -25,7 +25,7 @@ export interface MintOrder extends ShownOrder {
   readonly warnings?: readonly { readonly code: string }[];
 }
 
-/** A rune in the answer of /rune. */
+/** A rune as the response of /rune shows it. */
 export interface ShownRune {
   readonly id: string;
   readonly mintable: boolean;
@@ -45,7 +45,7 @@ const anyTerms: Terms = {
   offsetEnd: null,
 };
 
-/** Runes and orders of mints beside a real node. */
+/** Etches runes and makes orders of mints, at a service with a real node. */
 export class RuneOrders extends ShownOrders<MintOrder> {
   /** Etches a rune without a commitment, which is possible because its name is assigned by ord's rules. */
   async etch(terms: Partial<Terms>, more: Partial<Etching> = {}): Promise<ShownRune> {

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 const openssl = (parameters: readonly string[]): Promise<unknown> =>
   promisify(execFile)('openssl', [...parameters]);
 
-/** PEM files in a folder. */
+/** A folder of PEM files. */
 export interface Certificates {
   readonly folder: string;
   /** Path of the authority that signed the other certificates. */
@@ -133,7 +133,7 @@ export async function openTlsFront(target: string, options: TlsFrontOptions): Pr
   };
 }
 
-/** An ErrorResponse like that of a server whose pg_hba.conf has only `hostssl`. */
+/** An ErrorResponse like that of a server whose pg_hba.conf contains only `hostssl` lines. */
 const refusal = errorResponse({
   S: 'FATAL',
   V: 'FATAL',

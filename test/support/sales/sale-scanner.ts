@@ -48,7 +48,7 @@ interface Found {
   readonly payout: number;
   readonly maker: string;
   readonly fee: number | null;
-  /** Whether coins of the seller pay. */
+  /** Whether the payment comes from coins of the seller. */
   readonly wash: boolean;
   /** Name of the payout. Items with the same name share one payout. */
   readonly shared: string;

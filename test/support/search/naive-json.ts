@@ -49,7 +49,7 @@ export interface JsonValue {
   readonly text: string;
 }
 
-/** All names of members and all scalars, at any depth. */
+/** Finds all names of members and all scalars of a JSON text, at any depth. */
 export function jsonTerms(json: string): { names: string[]; values: JsonValue[] } {
   const names: string[] = [];
   const values: JsonValue[] = [];

@@ -28,7 +28,7 @@ export interface ShownWithdrawal {
 /** An account, and one of its keys. */
 export type KeyOfAccount = Pick<ShopWorld, 'key' | 'account'>;
 
-/** Withdrawals of an account, and its balances. */
+/** The withdrawals and the balances of an account. */
 export class ShopWithdrawals {
   readonly shop: ShopWorld;
   readonly rune: EtchedRune;

@@ -85,7 +85,7 @@ describe('posting to the ledger', () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase();
-    // balances belong to accounts that exist
+    // the accounts must exist before they have balances
     for (const name of ['one', 'shop', 'other']) await insertAccount(database.pool, name);
   });
   afterAll(() => database?.drop());

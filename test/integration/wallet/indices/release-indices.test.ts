@@ -360,7 +360,7 @@ describe('indices of the wallet', () => {
   }, async () => {
     const taken: number[] = [];
     let isTaking = true;
-    // three processes at a time; each ends after some orders, and its indices in memory are lost
+    // Three processes run at a time. Each ends after some orders, and loses the indices that it has in memory.
     const lane = async (): Promise<void> => {
       while (isTaking) {
         const leases = new IndexLeases(database.accessPool);

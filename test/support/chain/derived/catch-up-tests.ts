@@ -129,7 +129,7 @@ export class CatchUpTests {
     await catchUp(this.passOptions(database, source, options));
   }
 
-  /** The rows of an index that had the tables from its first block on. */
+  /** The rows of an index that had the derived tables from its first block on. */
   #cleanRowsOf(options: Index): Promise<Rows> {
     const name = `${options.at} ${options.until}`;
     const rows = this.#cleanRows.get(name) ?? this.#indexedRows(options);

@@ -27,7 +27,7 @@ export async function lastPaymentHash({ pool }: TestDatabase): Promise<number | 
   return rows[0]?.height ?? null;
 }
 
-/** All rows of a chain, and of the derived tables of tests. */
+/** All rows of a chain, including those of the derived tables of tests. */
 export interface Rows {
   readonly derived: unknown;
   readonly chain: Record<string, string[]>;

@@ -64,7 +64,7 @@ export async function readHashes(
   );
 }
 
-/** Texts of all blocks, rebuilt from the tables. */
+/** Event texts of all blocks, rebuilt from the tables. */
 export async function textsOfTables(
   pool: pg.Pool,
   network: NetworkName,

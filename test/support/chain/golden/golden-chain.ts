@@ -116,7 +116,7 @@ export class GoldenChain {
     this.chain = JSON.parse(text(this.#file('chain.json'))) as ChainFile;
   }
 
-  /** The best tip first, then those of stale branches. */
+  /** The tips of the chain: first the best one, then those of stale branches. */
   tips(): GoldenTip[] {
     const { headers, tip, counts, staleBranches } = this.chain;
     const best = { name: 'best', tip, headers, counts, answers: 'answers', hasSatCharms: false };
@@ -203,7 +203,7 @@ export class GoldenChain {
       .flatMap(({ ids }) => ids);
   }
 
-  /** Writes the chain as a blocks folder, stale blocks too. */
+  /** Writes the chain as a blocks folder, including stale blocks. */
   writeFolder(target: string): void {
     for (const [name, bytes] of this.#files) {
       if (name.startsWith('answers')) continue;

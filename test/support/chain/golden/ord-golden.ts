@@ -95,7 +95,7 @@ function isSpentByRecordedMempool(
   );
 }
 
-/** Which of the recorded requests are sent. */
+/** Selects which of the recorded requests are sent. */
 interface Part {
   readonly step?: number;
   readonly first?: number;

@@ -16,7 +16,9 @@ import type { TestContent, TestInscription } from '#test/support/search/search-r
 
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
 
-/** The first inscription of its own transaction, as the mempool's store expects it. */
+/**
+ * The pending rows of an inscription that is the first one of its own transaction, as the mempool's store expects them.
+ */
 export function pendingRows(txid: Uint8Array, position: number, inscription: TestInscription): PendingRows {
   return {
     transaction: {

@@ -22,7 +22,7 @@ export async function fillProperties(pool: pg.Pool): Promise<void> {
   }
 }
 
-/** Deletes the rows of inscriptions from a key on. */
+/** Deletes the rows of inscriptions with this key or a higher one. */
 export async function dropProperties(tx: pg.ClientBase, firstKey: number): Promise<void> {
   await properties.undo(tx, {
     ref: { height: genesisHeight, hash: asBlockHash(new Uint8Array(32)) },

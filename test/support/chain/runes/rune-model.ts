@@ -2,7 +2,7 @@ import { type ModelRunestone, modelOf } from './runestone-model.ts';
 
 /*
  * The rules of runes implemented a second time, from ord's specification and only with bigints, to compare with the
- * ledger. It knows transactions as objects, and copies its whole state for each block.
+ * ledger. It knows transactions as objects, and copies its complete state for each block.
  */
 
 export interface ModelInput {
@@ -41,7 +41,7 @@ const isReturn = (script: Uint8Array): boolean => script[0] === 0x6a;
 
 export class RuneModel {
   readonly #states: ModelState[] = [{ height: -1, runes: new Map(), held: new Map(), made: new Map() }];
-  /** The lowest name that may be etched, by height. */
+  /** Returns the lowest name that may be etched at a height. */
   readonly #minimum: (height: number) => bigint;
 
   constructor(minimum: (height: number) => bigint) {

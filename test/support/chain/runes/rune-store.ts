@@ -104,7 +104,7 @@ export class RuneStore {
   undo(): void {
     const { height, added, removed } = this.blocks.pop()!;
     const isBelow = (row: { readonly height: number }): boolean => row.height < height;
-    // the rune without an etching survives
+    // the hardcoded rune, which has no etching, is kept
     const kept = hardcodedRunes(this.#network.name).length;
     this.runes = this.runes.filter(({ key, block }) => key < kept || block < height);
     this.balances = this.balances.filter(isBelow);

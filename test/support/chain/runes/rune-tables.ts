@@ -103,7 +103,7 @@ function littleEndianIndex(outpoint: string): string {
   return bytes.toString('hex');
 }
 
-/** The tables of a store. */
+/** Converts a store into the form of its tables. */
 export const tablesOfStore = ({ runes, balances, mints, burned }: RuneStore): RuneTables => ({
   runes: runes.map((entry) => ({ ...entry, etching: asTxid(Uint8Array.from(entry.etching)) })),
   balances,

@@ -110,7 +110,7 @@ export class RandomSatChain {
     const wanted = 1 + this.below(3);
     const coins: Coin[] = [];
     while (coins.length < wanted && this.#coins.length > 0) {
-      // often a coin of this block
+      // often takes a coin that this block made
       const at = this.below(3) === 0 ? this.#coins.length - 1 : this.below(this.#coins.length);
       coins.push(...this.#coins.splice(at, 1));
     }

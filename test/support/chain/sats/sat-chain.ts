@@ -20,7 +20,7 @@ import type {
 } from '#sat-ranges/trace-source.ts';
 
 interface Unspent extends TracedOutput {
-  /** Ranges as ord indexes them, in ascending block order. */
+  /** Ranges that follow from the chain forwards, as in ord's index. */
   readonly ranges: readonly SatRange[];
 }
 

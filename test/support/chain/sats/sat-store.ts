@@ -63,7 +63,7 @@ interface AppliedBlock {
   readonly txids: Uint8Array;
 }
 
-/** A row of a table as an object of its own. */
+/** Copies a row of a table into an object. */
 export function rowOf(outputs: SatOutputs, row: number): NamedSats {
   const words = Int32Array.from({ length: outpointWords }, (_, word) => outputs.wordOf(row, word));
   const from = outputs.firstOf(row) * 2;

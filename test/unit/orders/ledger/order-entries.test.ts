@@ -85,7 +85,7 @@ const transactions = [
   transactionOf('return', 'return'),
 ];
 
-/** Blocks of a chain, each with its transactions. */
+/** The blocks of a chain, each as the names of its transactions. */
 type Chain = readonly (readonly Name[])[];
 
 /** Entries that follow from the facts of the order, as far as the payments and the index have read the chain. */
@@ -161,7 +161,7 @@ const held = (entries: readonly LedgerEntry[]): string[] =>
     .map(({ account, owner, amount: sats }) => `${account} ${owner} ${sats}`)
     .toSorted();
 
-/** A change of the chain, or of its readers. */
+/** A step that changes the chain, or moves one of its readers. */
 type Step =
   | { readonly kind: 'block'; readonly has: readonly Name[] }
   | { readonly kind: 'undo'; readonly blocks: number }

@@ -48,7 +48,7 @@ interface MinedCoin {
   readonly ranges: readonly SatRange[];
 }
 
-/** First numbers of sats: one of an early block, and one of an unmined block. */
+/** Numbers of sats with which coins begin: `special` is in an early block, `common` is not. */
 const special = 1_000_000_000;
 const common = 1_900_000_000_000_000;
 

@@ -24,7 +24,7 @@ const empty: Marker = {
   isMerged: false,
 };
 
-/** A chain as a stack of blocks, its outbox, and its state after each row. */
+/** A chain as a stack of blocks. It has an outbox, and remembers its state after each row of the outbox. */
 class History {
   readonly rows: OutboxRow[] = [];
   readonly blocks: AppliedBlock[] = [];

@@ -62,7 +62,7 @@ test('a transaction has a line for each rune that it mints, moves and burns, wit
   expect(linesOf({ moves: [move, { ...move, vout: 2 }, { ...move, step: 'taken' }] })).toEqual([
     'moved UNCOMMON•GOODS 5',
   ]);
-  // a mint is listed once
+  // the two events of a mint make one line
   expect(linesOf({ moves: [{ ...move, step: 'minted' }, move] })).toEqual(['minted UNCOMMON•GOODS 2.5']);
   expect(linesOf({ moves: [{ ...move, step: 'burned' }] })).toEqual(['burned UNCOMMON•GOODS 2.5']);
   expect(pendingRuneLines([{ ...row, moves: [move] }])).toMatchObject([

@@ -88,7 +88,7 @@ test('every notation of a sat is read as that sat', () => {
     }),
     { numRuns: propertyRuns(200) },
   );
-  // a percentile does not always lead back to the same sat
+  // a percentile does not always convert back to the same sat
   expect(satsOf('0%')).toEqual([0]);
   expect(satsOf('100%')).toEqual([lastSat]);
   expect(satsOf('100.1%')).toEqual([null]);

@@ -4,7 +4,7 @@ import { SlowReaders } from '#http/server/budgets/slow-readers.ts';
 
 const pace = { patienceMs: 10_000, rate: 1_000 };
 
-/** A connection that is observed once a second, with the bytes written to it and the bytes that wait. */
+/** A connection that is observed once per second, with the bytes written to it and the bytes that wait. */
 class Reader {
   bytesWritten = 0;
   writableLength = 0;
@@ -40,7 +40,7 @@ describe('a connection', () => {
     expect(
       cutAt(steady, 300, (second) => {
         if (second === 0) steady.write(1_000_000);
-        // reads 1,500 bytes a second, but the operating system passes them on only every 40 seconds
+        // reads 1,500 bytes per second, but the operating system passes them on only every 40 seconds
         if (second % 40 === 1) steady.take(60_000);
       }),
     ).toBeNull();

@@ -81,7 +81,7 @@ describe('an impossible block', () => {
   test('is refused if its spends are unchecked, otherwise it is a fault of ours', () => {
     expect(() => new SatStore().apply([fed(1n)], true)).toThrow(AppError);
     expect(() => new SatStore().apply([fed(1n)])).toThrow('the sats that block 0 spends are there');
-    // an output without value is not kept
+    // a store does not keep outputs without value
     new SatStore().apply([fed(0n)]);
   });
 
