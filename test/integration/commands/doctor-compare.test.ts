@@ -10,7 +10,7 @@ import { type CliProcess, type CliResult, runCli, startCli } from '#test/support
 
 const golden = new GoldenChain('runes-1');
 const { height: tip } = golden.tips()[0]!.headers.at(-1)!;
-const folder = mkdtempSync(join(tmpdir(), 'satscribe-doctor-'));
+const folder = mkdtempSync(join(tmpdir(), 'satscribe-compare-'));
 let indexed: FilledDatabase;
 let served: TestDatabase;
 let service: CliProcess;
@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 const doctor = (url: string, kind = 'runes'): Promise<CliResult> =>
-  runCli(['doctor', kind, '--other', url], { DATABASE_URL: database.url });
+  runCli(['doctor', 'compare', kind, '--other', url], { DATABASE_URL: database.url });
 
 /** Replaces the stored hashes of rune events, from a height on, by the hashes of other blocks. */
 async function spoilFrom(height: number): Promise<void> {
@@ -134,6 +134,10 @@ test('an address without an instance, or without a server, and wrong words are r
   expect(gone).toContain('instance_unusable');
   expect(gone).toContain(`ECONNREFUSED 127.0.0.1:${port}`);
   for (const words of [[], ['--other', 'ftp://x'], ['--other', 'nonsense']])
-    expect((await runCli(['doctor', 'runes', ...words])).exitCode).toBe(2);
-  expect((await runCli(['doctor', 'sats', '--other', other])).exitCode).toBe(2);
+    expect((await runCli(['doctor', 'compare', 'runes', ...words])).exitCode).toBe(2);
+  for (const words of [['compare', 'sats'], ['compare'], ['runes'], ['compare', 'runes', 'sats']]) {
+    const { exitCode, stderr } = await runCli(['doctor', ...words, '--other', other]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('doctor');
+  }
 });
