@@ -22,7 +22,8 @@ export interface BulkBounds extends ReadOptions {
 
 /**
  * Maximum number of concurrent requests. Two blocks with their spent outputs keep two cores busy. More requests would
- * only wait in the node's queue of 64 requests (rpcworkqueue), which other programs use, too.
+ * only wait in the node's queue, which other programs use, too. By default it holds 64 requests, or 16 before
+ * Bitcoin Core 29 (`-rpcworkqueue`).
  */
 const connectionsMax = 8;
 /** How long an idle connection is kept, in ms. bitcoind closes idle connections after 30 s (rpcservertimeout). */

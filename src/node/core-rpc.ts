@@ -9,8 +9,8 @@ import type { Credentials, UserAndPassword } from './credentials.ts';
 import { type Call, failureOfCall, isUnauthorized } from './node-failure.ts';
 
 /**
- * Maximum number of connections. bitcoind works on four calls at once (rpcthreads) and queues 64 (rpcworkqueue), so
- * this process alone never fills the queue.
+ * Maximum number of connections. By default, bitcoind processes 4 calls at a time and queues 16 more. Since Bitcoin
+ * Core 29 it processes 16 and queues 64 (`-rpcthreads`, `-rpcworkqueue`). This process alone never fills either queue.
  */
 const connectionsMax = 8;
 /**
