@@ -57,8 +57,8 @@ async function readAt<Read>(
 }
 
 /**
- * Maximum number of concurrent requests. bitcoind works on four requests at once, and other parts of the service need
- * it, too.
+ * Maximum number of concurrent calls. A node before Bitcoin Core 29 processes only 4 calls at a time by default, and
+ * other callers need it, too.
  */
 const lanes = 2;
 /**

@@ -41,8 +41,8 @@ export interface ShownFunds {
 }
 
 /**
- * Maximum number of concurrent calls. bitcoind handles four calls at once, and other parts of the service need some,
- * too.
+ * Maximum number of concurrent calls. A node before Bitcoin Core 29 processes only 4 calls at a time by default, and
+ * other callers need it, too.
  */
 const lanes = 2;
 

@@ -37,7 +37,7 @@ const timeoutMostMinutes = 43_200;
 const timeoutStepMinutes = 10;
 
 /**
- * Reads the fields of a creation that do not affect its transactions. Never throws: any body gives extras, possibly
+ * Reads the fields of a creation that `readOrderRequest` does not read. Never throws: any body gives extras, possibly
  * with faults.
  */
 export function readExtras(body: unknown, options: ExtrasOptions): OrderExtras {

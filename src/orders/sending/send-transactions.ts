@@ -158,8 +158,8 @@ export class TransactionSender {
 }
 
 /**
- * Maximum number of transactions that are sent at the same time. It is half of the calls that Bitcoin Core handles at
- * the same time (its `-rpcthreads`).
+ * Maximum number of transactions that are sent at the same time. It is half of the calls that a node processes at a
+ * time by default since Bitcoin Core 29 (`-rpcthreads` is 16; it was 4 before).
  */
 const batchCount = 8;
 /**
