@@ -33,7 +33,10 @@ interface MempoolEntry {
   readonly depends: readonly TxidHex[];
 }
 
-/** Maximum number of concurrent calls. A node may process only four calls at a time, and other callers need it, too. */
+/**
+ * Maximum number of concurrent calls. A node before Bitcoin Core 29 processes only 4 calls at a time by default, and
+ * other callers need it, too.
+ */
 const callsMax = 2;
 /** Error code RPC_INVALID_ADDRESS_OR_KEY. Here it means that the transaction is not in the mempool. */
 const unknownKey = -5;

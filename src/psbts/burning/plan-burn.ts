@@ -60,7 +60,7 @@ export const burnFrame = (burn: Burn, feeRate: bigint): CoinFrame => ({
  * Coins follow, and the last sats of the last coin are the fee.
  *
  * @param coins coins that pay the rest of the fee. Empty if the output pays for itself: then the fee is everything that
- *   it has beyond `burnAmount` and `change`.
+ *   it has beyond the outputs.
  * @param change sats for the payment address
  */
 export function planBurn(burn: Burn, coins: readonly PsbtInput[], change = burn.changeAmount): PsbtPlan {

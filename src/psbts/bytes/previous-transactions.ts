@@ -11,7 +11,10 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash, type TxidHex } from '#kernel/primitives/hash.ts';
 import type { PsbtInput } from '#psbts/planning/psbt-plan.ts';
 
-/** Maximum number of concurrent calls. A node may process only four calls at a time, and other callers need it, too. */
+/**
+ * Maximum number of concurrent calls. A node before Bitcoin Core 29 processes only 4 calls at a time by default, and
+ * other callers need it, too.
+ */
 const callsMax = 2;
 /**
  * Maximum number of inputs of one kind whose previous transactions are requested. The node reads a block for each of

@@ -14,7 +14,7 @@ export interface CoinFrame {
   readonly feeRate: bigint;
   /**
    * Minimum change. If it is given, the transaction always has a change output. If it is absent, a change output has at
-   * least the dust of its script, or is omitted.
+   * least the dust of its script. It may then be omitted if there are other outputs.
    */
   readonly changeLeast?: bigint;
   /** Sats of fee in addition to the fee for the transaction's own size. Absent means 0. */
