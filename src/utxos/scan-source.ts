@@ -33,8 +33,8 @@ const keptMax = 8;
  */
 const freshMs = 120_000;
 /**
- * Maximum number of concurrent calls for blocks. A node may process only four calls at a time, and other callers need
- * it, too.
+ * Maximum number of concurrent calls for blocks. A node before Bitcoin Core 29 processes only 4 calls at a time by
+ * default, and other callers need it, too.
  */
 const callsMax = 2;
 /** Bitcoin Core's error code while another scan runs: RPC_INVALID_PARAMETER. */

@@ -34,8 +34,8 @@ import {
 } from './utxo.ts';
 
 /**
- * Maximum number of concurrent calls about outputs. A node may process only four calls at a time, and other callers
- * need it, too.
+ * Maximum number of concurrent calls about outputs. A node before Bitcoin Core 29 processes only 4 calls at a time by
+ * default, and other callers need it, too.
  */
 const callsMax = 2;
 /**
