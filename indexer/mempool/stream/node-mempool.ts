@@ -56,8 +56,8 @@ const notFound = -5;
  */
 const batchCalls = 100;
 /**
- * Maximum number of concurrent requests: half of the node's default (rpcthreads), so that the follower of blocks can
- * send requests too.
+ * Maximum number of concurrent requests. A node before Bitcoin Core 29 processes only 4 calls at a time by default.
+ * Half of them are left, so that the follower of blocks can send requests too.
  */
 const requestsAtOnce = 2;
 
