@@ -14,7 +14,7 @@ import { refuseFaults, unlessFaulty } from './refuse-faults.ts';
 const charsMax = 200;
 const text = (description: string) => Type.String({ maxLength: charsMax, description });
 
-/** A registration, with a new code of 128 random bits if the request names no code. */
+/** A registration with a new code of 128 random bits. Refuses a request that also names a code. */
 function withNewCode({ referral, address }: { referral?: unknown; address?: unknown }) {
   if (referral === undefined) return { referral: randomBytes(16).toString('hex'), address };
   const message = 'makeCode asks for a new code: leave out either referral or makeCode';

@@ -35,8 +35,8 @@ export const acceptedForms = {
    */
   sat: whole(String.raw`[0-9]{1,15}|[a-m][a-z]{0,10}|[0-9]{1,5}\.[0-9]{1,9}|[0-9]{1,2}(?:\.[0-9]{1,9})?%`),
   /**
-   * Number, id or name of a rune. Names of up to 27 letters are accepted, because the last possible name has 28
-   * letters.
+   * Number, id or name of a rune. Every name of up to 27 letters is valid. Names of 28 letters are valid up to the last
+   * possible name. A pattern cannot compare names, so this form has no names of 28 letters.
    */
   rune: whole(`${count}|${count}:${count}|[A-Z](?:[•.]?[A-Z]){0,26}`),
   /** Name of a rune. */
