@@ -377,8 +377,8 @@ function burnFault(output: PlannedOutput, plan: TransactionPlan): string | null 
 }
 
 /**
- * Checks the loss in a burned output. At most one postage may be lost, plus the sats of anchors, which belonged to
- * no one before.
+ * Checks the loss in a burned output. At most one postage may be lost, or all sats of the anchors if these are more.
+ * The sats of anchors belonged to no one before.
  */
 function lossFault({ value }: PlannedOutput, { inputs }: TransactionPlan): string | null {
   const brought = sumOf(inputs.filter(isAnchor));

@@ -137,7 +137,7 @@ export class IndexLeases {
     return ended;
   }
 
-  /** Keeps a lease. If it starts at the end of the last range, the range is extended. */
+  /** Keeps a lease. If it has the session of the last range and starts at its end, the range is extended. */
   #keep(branch: IndexedBranch, lease: IndexLease): void {
     const ranges = this.#rangesOf(branch);
     const last = ranges.at(-1);

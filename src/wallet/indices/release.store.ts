@@ -168,8 +168,8 @@ export interface IndexLease {
 }
 
 /**
- * Takes `most` indices of a branch, or at least `least` if fewer are released. Locks the row until the transaction
- * ends, so the transaction must be short. After a rollback, the next caller gets the same indices. Throws
+ * Takes `most` indices of a branch, or exactly `least` if fewer than `most` are released. Locks the row until the
+ * transaction ends, so the transaction must be short. After a rollback, the next caller gets the same indices. Throws
  * `wallet_missing`, and `wallet_indices_unreleased` if the process with the seed has released fewer than `least`.
  */
 export async function leaseIndices(
