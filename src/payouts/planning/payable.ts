@@ -79,8 +79,8 @@ export function partnerStandings(
 }
 
 /**
- * Computes the unpaid earnings of a partner in sats (`left`), and the part from deep deliveries (`ready`). `ready` is
- * at most `left`.
+ * Computes the unpaid earnings of a partner in sats (`left`), and the part from deep deliveries (`ready`). `left` is
+ * negative if the partner has a debt, and `ready` is then 0. Otherwise `ready` is at most `left`.
  */
 function dueOf({ earned, deep, paid, open }: PartnerBalance): {
   readonly left: bigint;
