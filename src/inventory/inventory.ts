@@ -370,7 +370,10 @@ export class Inventory {
     });
   }
 
-  /** Adds or updates outputs in their order, until the inventory is full. Returns the names of the added outputs. */
+  /**
+   * Adds or updates outputs in their order, and returns the names of the added outputs. Throws
+   * `inventory_output_refused` for the first output that does not fit. The outputs before it are then stored.
+   */
   async #put(outputs: readonly InventoryOutput[]): Promise<Set<string>> {
     const { pool } = this.#parts;
     const there = new Set((await inventoryOutputs(pool, readMax)).map(nameOf));
