@@ -89,8 +89,8 @@ export function createProgress(
 }
 
 /**
- * Share of the bytes that are done. Blocks are not counted, because late blocks of mainnet are many times as large as
- * early blocks.
+ * Share of the bytes that are done, because late blocks of mainnet are many times as large as early blocks. If the
+ * bytes are unknown, it is the share of the blocks.
  */
 function shareDone({ blocks, blocksTotal, bytes, bytesLeft }: ProgressState): number {
   if (typeof bytesLeft === 'number' && bytes + bytesLeft > 0) return bytes / (bytes + bytesLeft);
