@@ -33,7 +33,7 @@ export function parseAllowedDomains(text: string): { domains: AllowedDomains; wr
 
 /**
  * The site that a request comes from, as the browser reports it: `Origin`, or `Referer` if there is no `Origin`. `null`
- * if both are missing.
+ * if both are missing, or if the value is not an http or https URL.
  */
 export function callingSite(
   origin: string | undefined,
