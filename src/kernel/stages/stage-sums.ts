@@ -41,7 +41,7 @@ export function processCpu(): ProcessCpu {
 
 /** A row of processor time outside of stages. */
 export function otherRow(stage: string, cpuMs: number): StageRow {
-  // the result may be below 0, because the clocks of a process and of its threads differ by a tick
+  // `cpuMs` may be below 0, because the clocks of a process and of its threads differ by a tick
   const sums = { count: 1, ms: 0, cpuMs: Math.max(0, cpuMs), waitMs: 0, bytes: 0, rows: 0 };
   return { stage, ...sums, waitedFor: {} };
 }
