@@ -92,7 +92,8 @@ describe.runIf(hasElasticsearch())(
       expect(await totalOf({ needles: ['last'], match: 'words' })).toBe(2);
       expect(await totalOf({ needles: ['\u0001"\\\u0001', '\\last'] })).toBe(1);
       expect(await totalOf({ needles: ['\\"end"'], corpus: 'metadata' })).toBe(1);
-      // ADR 32: at most 256 traits are searched, and only the first 1,000 units of a title
+      // ADR 32: if an inscription has more than 256 traits, none is found; only the first 1,000 units of a title are
+      // searched
       expect(await totalOf({ needles: [], filter: { traits: [{ name: '499999', value: '9' }] } })).toBe(0);
       expect(await totalOf({ needles: [], filter: { title: '""end' } })).toBe(0);
       expect(await totalOf({ needles: [], filter: { title: '""' } })).toBe(1);

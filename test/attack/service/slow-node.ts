@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Number of calls that are processed at the same time (rpcthreads), as in bitcoind. Other calls wait. */
+/** Number of calls that are processed at a time: bitcoind's default before version 29. Other calls wait. */
 const threads = 4;
 /** How long a call about transactions takes, in ms. A busy disk takes as long to find a transaction. */
 const slowMs = 300;

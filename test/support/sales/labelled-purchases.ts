@@ -210,7 +210,10 @@ export function purchaseOf(kind: LabelledKind, purse: Purse): RegtestTransaction
   return transaction(inputs, [payout!, change, item!]);
 }
 
-/** The value of the payout. It excludes the item's sats only in openordex, which gives these away. */
+/**
+ * The value of the payout. It excludes the item's sats only in openordex with a signature for one output, because such
+ * a listing gives them away.
+ */
 const payoutOf = ({ layout, sighash }: Pick<LabelledKind, 'layout' | 'sighash'>): number =>
   layout === 'openordex' && bindsOne(sighash) ? price : price + itemSats;
 

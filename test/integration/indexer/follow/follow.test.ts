@@ -189,8 +189,7 @@ describe('the cost of a block at the tip', () => {
       counts.push(statements - before);
     }
     await running.stop();
-    // at most 24 statements: two plans of two queries, one write of at most thirteen statements and a commit, three
-    // queries, and the status
+    // two plans of two queries, one write of at most thirteen statements and a commit, three queries, and the status
     expect(Math.max(...counts)).toBeLessThanOrEqual(24);
   });
 });

@@ -63,7 +63,7 @@ describe('idle connections of one address', () => {
   test('are limited, and the longest idle one gives way to a new one', async () => {
     const own = await several(budgets.connectionsEach, '127.0.0.2');
     await waitUntil(async () => (await open()) === budgets.connectionsEach);
-    // connections are closed only after they were idle for a second, so earlier ones of this client are refused
+    // a connection gives way only after it was idle for a second, so requests before that are refused
     let answer: string | null = null;
     await waitUntil(async () => {
       answer = await ask(await from('127.0.0.2'));
