@@ -6,8 +6,8 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { QueueState } from '#kernel/reports/metrics.ts';
 
 /**
- * Maximum number of calls that run at once. It is half of the connections to the node (src/node/core-rpc.ts). The
- * indexer has the other half.
+ * Maximum number of calls that run at once. It is half of the connections to the node (src/node/core-rpc.ts). Walks
+ * over sats may use three more (sat-ranges/node-trace-source.ts). At least one is left for the indexer.
  */
 const runningMax = 4;
 /**
