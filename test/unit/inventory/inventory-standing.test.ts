@@ -157,7 +157,7 @@ test('no sat of a type with a higher price is sold for a lower one', () => {
   const fees = { ...defaultBaseFees, uncommon: 5_000 };
   expect(sellablePlace([{ start, end: start + 546 }], 'vintage', { ...terms, fees })?.place).toBe(0);
   // Sats of block 286 are also vintage and Nakamoto's, which cost more, but block 286 is sold at its own price. Its
-  // first sat cannot be sold.
+  // first sat is not sold at this price.
   expect(sellablePlace([{ start: 286 * block, end: 286 * block + 10_000 }], 'block286', terms)?.place).toBe(
     330,
   );
