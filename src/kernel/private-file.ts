@@ -101,9 +101,12 @@ async function writeNew(path: string, content: string | Uint8Array): Promise<voi
   }
 }
 
+/** Syncs the folder of a file. */
+const syncFolderOf = (path: string): Promise<void> => syncFolder(dirname(path));
+
 /** Syncs a folder, so that a name in it survives a loss of power. */
-async function syncFolderOf(path: string): Promise<void> {
-  const folder = await open(dirname(path), constants.O_RDONLY);
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, constants.O_RDONLY);
   try {
     await folder.sync();
   } finally {

@@ -23,17 +23,28 @@ export interface MigrationSummary {
   readonly applied: readonly string[];
 }
 
+export interface MigrateOptions {
+  /** Maximum number of migrations of schema `service` to run. Absent: all of them. */
+  readonly serviceMax?: number;
+}
+
 /**
  * Migrates both schemas of the database to this version. Concurrent callers wait for each other. Throws
  * `database_newer`, and changes nothing, if the database has a migration that this version does not know. Throws
  * `migration_failed`. Throws `postgres_lost` if the connection was lost; uncommitted work was then rolled back.
  */
-export async function migrate(url: string): Promise<MigrationSummary> {
+export async function migrate(
+  url: string,
+  { serviceMax = Infinity }: MigrateOptions = {},
+): Promise<MigrationSummary> {
   const client = await connectClient(url, 'satscribe migrate');
   try {
     const applied: string[] = [];
-    for (const schema of migrationSchemas) await refuseNewer(client, schema, url);
-    for (const schema of migrationSchemas) applied.push(...(await migrateSchema(client, schema, url)));
+    for (const schema of migrationSchemas) await migrationsDone(client, schema, url);
+    for (const schema of migrationSchemas)
+      applied.push(
+        ...(await migrateSchema(client, schema, url, schema === 'service' ? serviceMax : Infinity)),
+      );
     return { applied };
   } catch (error) {
     throw postgresFailure(error);
@@ -46,18 +57,24 @@ export async function migrate(url: string): Promise<MigrationSummary> {
 export async function pendingMigrations(client: pg.ClientBase, url: string): Promise<readonly string[]> {
   const pending: string[] = [];
   for (const schema of migrationSchemas) {
-    const done = new Set(await refuseNewer(client, schema, url));
+    const done = new Set(await migrationsDone(client, schema, url));
     const known = await migrationNames(schema);
     pending.push(...known.filter((name) => !done.has(name)).map((name) => `${schema}/${name}`));
   }
   return pending;
 }
 
-async function migrateSchema(client: pg.Client, schema: MigrationSchema, url: string): Promise<string[]> {
+async function migrateSchema(
+  client: pg.Client,
+  schema: MigrationSchema,
+  url: string,
+  count: number,
+): Promise<string[]> {
   const ran = await runner({
     dbClient: client,
     dir: directoryOf(schema),
     direction: 'up',
+    count,
     schema,
     createSchema: true,
     migrationsSchema: schema,
@@ -79,10 +96,14 @@ async function migrateSchema(client: pg.Client, schema: MigrationSchema, url: st
 }
 
 /**
- * Names of migrations that the database has run, if this role may read the names. Throws if this version has no file
- * for a name.
+ * Names of migrations that the database has run, if this role may read the names. Throws `database_newer` if this
+ * version has no file for a name.
  */
-async function refuseNewer(client: pg.ClientBase, schema: MigrationSchema, url: string): Promise<string[]> {
+export async function migrationsDone(
+  client: pg.ClientBase,
+  schema: MigrationSchema,
+  url: string,
+): Promise<string[]> {
   // read the catalogs, because the schema may be new, and the reader role may not have its rights yet
   const { rowCount } = await client.query(
     `SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
