@@ -27,27 +27,30 @@ export interface SkipOptions {
  * database. A running process continues to release from there. Throws `wallet_mark_mismatch`, `wallet_mark_unwritable`
  * and `wallet_missing`.
  */
-export function skipIndices(
-  db: pg.Pool | pg.ClientBase,
+export function skipIndices(db: pg.Pool | pg.ClientBase, options: SkipOptions): Promise<BranchEnds> {
+  return withTransaction(db, (tx) => skipWithin(tx, options));
+}
+
+/** Skips indices in a transaction of the caller, like `skipIndices`. The mark is on disk before the commit. */
+export async function skipWithin(
+  tx: pg.ClientBase,
   { markFile, owner, by, atLeast }: SkipOptions,
 ): Promise<BranchEnds> {
-  return withTransaction(db, async (tx) => {
-    const row = await readRelease(tx, { isLocked: true });
-    if (row === null) throw new AppError('wallet_missing', 'The database has no wallet.');
-    await lockMark(tx);
-    const mark = await readMark(markFile, owner).catch((error: unknown) => {
-      if (error instanceof AppError && error.code === 'wallet_mark_refused') return null;
-      throw error;
-    });
-    const known = startAfter(mark, row);
-    const from = movedBy(highestOf(known, atLeast), by);
-    if (indexedBranches.some((branch) => from[branch] >= indexEnd))
-      throw new AppError(
-        'wallet_indices_unreleased',
-        `The wallet has no ${by} indices left beyond ${Math.max(...indexedBranches.map((branch) => known[branch]))}: a new one needs a new seed.`,
-      );
-    await writeMark(markFile, owner, from);
-    await moveOn(tx, from);
-    return from;
+  const row = await readRelease(tx, { isLocked: true });
+  if (row === null) throw new AppError('wallet_missing', 'The database has no wallet.');
+  await lockMark(tx);
+  const mark = await readMark(markFile, owner).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === 'wallet_mark_refused') return null;
+    throw error;
   });
+  const known = startAfter(mark, row);
+  const from = movedBy(highestOf(known, atLeast), by);
+  if (indexedBranches.some((branch) => from[branch] >= indexEnd))
+    throw new AppError(
+      'wallet_indices_unreleased',
+      `The wallet has no ${by} indices left beyond ${Math.max(...indexedBranches.map((branch) => known[branch]))}: a new one needs a new seed.`,
+    );
+  await writeMark(markFile, owner, from);
+  await moveOn(tx, from);
+  return from;
 }
