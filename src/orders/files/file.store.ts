@@ -39,6 +39,10 @@ const contentNames = `
   UNION ALL
   ${collectionContents}`;
 
+/** SQL: the sha256 in hex of all contents that rows need, one row for each content. It has no parameters. */
+export const neededContents = `SELECT encode(n.sha256, 'hex') FROM (${contentNames}) AS n
+  GROUP BY n.sha256 HAVING NOT bool_and(n.is_over)`;
+
 /** A file that has a URL. */
 export interface FoundFile {
   readonly kind: 'order' | 'upload';

@@ -226,6 +226,14 @@ export async function isWithdrawalWaiting(client: pg.ClientBase): Promise<boolea
   return rowCount !== 0;
 }
 
+/** Number of withdrawals that wait for their transaction. */
+export async function countPending(client: pg.ClientBase): Promise<number> {
+  const { rows } = await client.query<{ pending: number }>(
+    `SELECT count(*) AS pending FROM service.withdrawals WHERE state = 'pending'`,
+  );
+  return rows[0]?.pending ?? 0;
+}
+
 /** Puts pending withdrawals into a batch. If `payout` is null, takes them out of their batch. */
 export async function putBatch(
   tx: pg.ClientBase,
