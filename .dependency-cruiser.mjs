@@ -63,6 +63,7 @@ export default {
       '^src/(test-payments|tokenpay|psbts|utxos|orders|purse|chain|wallet|payments|kernel)/',
     ),
     room('webhooks', '^src/webhooks/', '^src/(webhooks|outgoing|kernel)/'),
+    room('backups', '^src/backups/', '^src/(backups|orders|wallet|chain|kernel)/'),
     room('market', '^src/market/', '^src/(market|orders|purse|outgoing|chain|kernel)/'),
     {
       name: 'plans-of-psbts-are-pure',
@@ -95,12 +96,12 @@ export default {
     room(
       'app',
       '^src/app/',
-      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|collections|purse|orders|psbts|payouts|tokenpay|withdrawals|test-payments|webhooks|market|fx|node|embedded-postgres|config|kernel)|search|indexer)',
+      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|collections|purse|orders|psbts|payouts|tokenpay|withdrawals|test-payments|webhooks|backups|market|fx|node|embedded-postgres|config|kernel)|search|indexer)',
     ),
     room(
       'commands',
       '^src/(commands/|main|command-line|cli)',
-      '^src/(commands/|app/|accounts/|inventory/|wallet/|collections/|purse/|orders/|payouts/|tokenpay/|withdrawals/|webhooks/|market/|chain/|config/|kernel/|main|command-line|cli)',
+      '^src/(commands/|app/|accounts/|inventory/|wallet/|collections/|purse/|orders/|payouts/|tokenpay/|withdrawals/|webhooks/|backups/|market/|chain/|config/|kernel/|main|command-line|cli)',
     ),
     room('transaction', '^indexer/transaction/', '^(indexer/transaction|src/kernel)/'),
     room('search-text', '^search/text/', '^(search/text|src/kernel)/'),

@@ -3,6 +3,8 @@ import { nearestWord } from '#kernel/text/nearest-word.ts';
 import { type Command, type CommandFlag, UsageError } from './app/command-context.ts';
 import { accountsCommand } from './commands/access/accounts.ts';
 import { keysCommand } from './commands/access/keys.ts';
+import { backupCommand } from './commands/backups/backup.ts';
+import { restoreCommand } from './commands/backups/restore.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { exportCommand } from './commands/indexing/export.ts';
 import { indexCommand } from './commands/indexing/index-blocks.ts';
@@ -47,6 +49,8 @@ export const commands: readonly Command[] = [
   walletCommand,
   webhooksCommand,
   collectionsCommand,
+  backupCommand,
+  restoreCommand,
 ];
 
 const program = 'satscribe';

@@ -110,6 +110,11 @@ export const sharedTables: readonly SharedTables[] = [
     why: 'all tables of a data folder get their owner back',
   },
   {
+    room: 'src/backups',
+    names: ['service.*'],
+    why: 'a backup has every table, found in the catalog, so that none is forgotten',
+  },
+  {
     room: 'src/market',
     files: {
       'collections/collection-standing.store.ts': ['chain.blocks', 'chain.derived_tables', 'chain.state'],

@@ -10,18 +10,18 @@ import { deliverWebhooks } from '#webhooks/deliver-webhooks.ts';
 import { ensureServiceSecret, readServiceSecret } from '#webhooks/service-secret.ts';
 import { WebhookKeys } from '#webhooks/webhook-keys.ts';
 
+/** File of the secret of the service. */
+export const secretFileOf = ({ dataDir, serviceSecretFile }: Config): string =>
+  serviceSecretFile ?? join(dataDir, 'service-secret');
+
 /**
  * Opens the webhook keys of the settings. A process that only answers requests does not create a secret, because the
  * secret would differ from that of the processes that send webhooks. Throws `service_secret_invalid`. Throws
  * `service_secret_missing` if the old secret is missing, or if there is no secret and none is created.
  */
-export async function openWebhookKeys({
-  role,
-  dataDir,
-  serviceSecretFile = join(dataDir, 'service-secret'),
-  serviceSecretOldFile,
-}: Config): Promise<WebhookKeys> {
-  const secret = await (role === 'api' ? readServiceSecret : ensureServiceSecret)(serviceSecretFile);
+export async function openWebhookKeys(config: Config): Promise<WebhookKeys> {
+  const { role, serviceSecretOldFile } = config;
+  const secret = await (role === 'api' ? readServiceSecret : ensureServiceSecret)(secretFileOf(config));
   const old = serviceSecretOldFile === undefined ? null : await readServiceSecret(serviceSecretOldFile);
   return new WebhookKeys(secret, old);
 }

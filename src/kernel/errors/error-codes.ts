@@ -1,4 +1,5 @@
 import { accessErrors } from './access-errors.ts';
+import { backupErrors } from './backup-errors.ts';
 import { blockErrors } from './block-errors.ts';
 import { collectionErrors } from './collection-errors.ts';
 import { commandErrors } from './command-errors.ts';
@@ -20,6 +21,7 @@ import { webhookErrors } from './webhook-errors.ts';
 /** All codes. Each code comes from the file of its subject. */
 const table = {
   ...accessErrors,
+  ...backupErrors,
   ...blockErrors,
   ...commandErrors,
   ...indexErrors,

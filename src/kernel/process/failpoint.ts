@@ -126,6 +126,19 @@ export const minerFailpoints = ['package-handed', 'package-answered', 'order-unm
  */
 export const indexFailpoints = ['mark-raised', 'indices-released'] as const;
 /**
+ * Points of a restore (docs/runbook.md, "Backups"). In their order, they mean:
+ * - the schema `service` is dropped
+ * - files and secrets are in place
+ * - the mark is raised, but no row is committed
+ * - all rows are committed, but not migrated to this version
+ */
+export const restoreFailpoints = [
+  'restore-emptied',
+  'restore-files',
+  'restore-marked',
+  'restore-loaded',
+] as const;
+/**
  * Points of payouts (docs/orders-operator.md, "Payouts"). In their order, they mean:
  * - a payout is requested
  * - its transaction is signed, but not stored
@@ -189,6 +202,7 @@ export const allFailpoints = [
     ...itemFailpoints,
     ...minerFailpoints,
     ...indexFailpoints,
+    ...restoreFailpoints,
     ...payoutFailpoints,
     ...tokenFailpoints,
     ...withdrawalFailpoints,

@@ -24,6 +24,8 @@ export interface OrdersAnswer<Body> {
 export interface OrdersApp extends HttpApp {
   /** Folder of the orders' contents. */
   readonly filesDir: string;
+  /** Its seed file, with the mark beside it. */
+  readonly seedFile: string;
   post<Body = Record<string, never>>(
     url: string,
     body: unknown,
@@ -48,6 +50,7 @@ export async function createOrdersApp(
 ): Promise<OrdersApp> {
   const folder = await makeDataDir();
   const filesDir = join(folder.path, 'files');
+  const seedFile = join(folder.path, 'seed');
   let access: TestAccess | null = null;
   let endReleases = async (): Promise<void> => undefined;
   const http = await createHttpApp([], {
@@ -61,7 +64,6 @@ export async function createOrdersApp(
          ON CONFLICT (one) DO UPDATE SET tip_height = 0, tip_hash = excluded.tip_hash`,
         [Buffer.alloc(32)],
       );
-      const seedFile = join(folder.path, 'seed');
       const wallet = new PublicWallet(await makeTestWallet(pool, seedFile));
       endReleases = await releaseTestWallet(url, seedFile, wallet.identity);
       const keys = orderKeys(wallet, new IndexLeases(accessPool));
@@ -86,6 +88,7 @@ export async function createOrdersApp(
   return {
     ...http,
     filesDir,
+    seedFile,
     endReleases: () => endReleases(),
     post: async (url, body, headers = {}) => {
       const payload = JSON.stringify(body);

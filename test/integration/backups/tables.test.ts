@@ -1,0 +1,142 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dumpTable } from '#backups/dump-tables.ts';
+import { loadTable } from '#backups/load-tables.ts';
+import { readManifest } from '#backups/verify-backup.ts';
+import { connectClient } from '#kernel/pg/pool.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { type Machine, newMachine, rowsByTable, withoutIndices } from '#test/support/backups/machine.ts';
+import { createEmptyDatabase } from '#test/support/database.ts';
+import { migrateServiceTo } from '#test/support/postgres/older-database.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
+import { runCommand } from '#test/support/run-command.ts';
+
+let machine: Machine;
+let folder: string;
+beforeAll(async () => {
+  machine = await newMachine();
+  folder = await mkdtemp(join(tmpdir(), 'satscribe-backup-'));
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+  await machine.close();
+});
+
+const signal = new AbortController().signal;
+
+describe('a table', () => {
+  let client: pg.Client;
+  beforeAll(async () => {
+    client = await connectClient(machine.database.url);
+    await client.query(`CREATE TABLE service.any_values (place integer, "order" text, bytes bytea, amount numeric,
+      at timestamptz, level double precision, list text[], twice integer GENERATED ALWAYS AS (place * 2) STORED)`);
+  });
+  afterAll(async () => {
+    await client.query('DROP TABLE service.any_values');
+    await client.end();
+  });
+
+  const row = fc.record({
+    text: fc.option(
+      fc
+        .string({
+          unit: fc.constantFrom(
+            '\\',
+            '.',
+            '\n',
+            '\r',
+            '\t',
+            'N',
+            '"',
+            "'",
+            'ä',
+            '\u{1f600}',
+            '\u0001',
+            '\b',
+            'x',
+          ),
+        })
+        .map(String),
+    ),
+    bytes: fc.option(fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes))),
+    amount: fc.option(fc.bigInt({ min: 0n, max: 2n ** 128n - 1n }).map(String)),
+    at: fc.option(fc.date({ min: new Date(0), noInvalidDate: true })),
+    level: fc.option(fc.double({ noDefaultInfinity: true, noNaN: true })),
+    list: fc.option(fc.array(fc.option(fc.constantFrom('', 'NULL', ',', '{', '"', '\\')))),
+  });
+  const columns = ['place', 'order', 'bytes', 'amount', 'at', 'level', 'list'];
+  const allRows = async (): Promise<unknown[]> =>
+    (await client.query<object>('SELECT * FROM service.any_values ORDER BY place')).rows;
+
+  test('has the same values after COPY into a file and back', async () => {
+    let file = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { maxLength: 20 }), async (rows) => {
+        await client.query('TRUNCATE service.any_values');
+        for (const [place, { text, bytes, amount, at, level, list }] of rows.entries())
+          await client.query('INSERT INTO service.any_values VALUES ($1, $2, $3, $4, $5, $6, $7)', [
+            place,
+            text,
+            bytes,
+            amount,
+            at,
+            level,
+            list,
+          ]);
+        const before = await allRows();
+        const path = join(folder, `${file++}.zst`);
+        const table = { name: 'any_values', columns };
+        const dumped = await withTransaction(client, (tx) =>
+          dumpTable(tx, table, path, { signal, progress: () => undefined }),
+        );
+        expect(dumped).toMatchObject({ rows: rows.length, bytes: (await readFile(path)).length });
+        await client.query('TRUNCATE service.any_values');
+        await withTransaction(client, (tx) =>
+          loadTable(tx, dumped, path, { signal, onBytes: () => undefined }),
+        );
+        expect(await allRows()).toEqual(before);
+      }),
+      { numRuns: propertyRuns(50) },
+    );
+  });
+});
+
+test('a backup has every table of docs/schema.sql', async () => {
+  const schema = await readFile(new URL('../../../docs/schema.sql', import.meta.url), 'utf8');
+  const known = [...schema.matchAll(/^CREATE (?:UNLOGGED )?TABLE service\.(\w+)/gmu)].map(
+    ([, name]) => name!,
+  );
+  const dir = join(folder, 'all tables');
+  await runCommand(['backup', dir], machine.env);
+  const { tables } = await readManifest(dir);
+  expect(tables.map(({ name }) => name)).toEqual(known.filter((name) => name !== 'migrations').toSorted());
+});
+
+test('a database of an earlier version is backed up as it is, and migrated after its restore', async () => {
+  const [older, target] = [await newMachine(createEmptyDatabase), await newMachine(createEmptyDatabase)];
+  try {
+    await migrateServiceTo(older.database.url, 57);
+    const client = await connectClient(older.database.url);
+    await client.query(`INSERT INTO service.accounts (name) VALUES ('shop'), ('other')`);
+    await client.end();
+    const dir = join(folder, 'older');
+    await runCommand(['backup', dir], older.env);
+    expect((await readManifest(dir)).migrations.at(-1)).toBe('0057_collections_in_runes');
+    const rows = await rowsByTable(older.database.pool);
+    await runCommand(['restore', dir, '--without-node'], target.env);
+    const restored = await rowsByTable(target.database.pool);
+    for (const [name, all] of Object.entries(withoutIndices(rows)))
+      expect([name, restored[name]]).toEqual([name, all]);
+    const { rows: last } = await target.database.pool.query<{ name: string }>(
+      'SELECT name FROM service.migrations ORDER BY id',
+    );
+    expect(last.length).toBeGreaterThan(57);
+  } finally {
+    await target.close();
+    await older.close();
+  }
+});
