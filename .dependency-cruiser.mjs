@@ -87,16 +87,21 @@ export default {
       to: { dependencyTypes: ['core'], pathNot: '^(node:)?(crypto|assert|buffer)(/strict)?$' },
     },
     room('config', '^src/config/', '^src/(config|accounts|inventory|orders|tokenpay|kernel)/'),
+    room(
+      'console',
+      '^src/console/',
+      '^src/(console|accounts|collections|purse|orders|payouts|tokenpay|withdrawals|webhooks|wallet|payments|inventory|chain|kernel)/',
+    ),
     room('web', '^src/web/', '^src/(web|kernel)/'),
     room(
       'http',
       '^src/http/',
-      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|collections|purse|orders|psbts|tokenpay|test-payments|webhooks|market|fx|kernel)|search|indexer/(parse|transaction))/',
+      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|collections|purse|orders|psbts|tokenpay|test-payments|webhooks|console|market|fx|kernel)|search|indexer/(parse|transaction))/',
     ),
     room(
       'app',
       '^src/app/',
-      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|collections|purse|orders|psbts|payouts|tokenpay|withdrawals|test-payments|webhooks|backups|market|fx|node|embedded-postgres|config|kernel)|search|indexer)',
+      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|collections|purse|orders|psbts|payouts|tokenpay|withdrawals|test-payments|webhooks|backups|console|market|fx|node|embedded-postgres|config|kernel)|search|indexer)',
     ),
     room(
       'commands',

@@ -1087,6 +1087,38 @@ CREATE TABLE service.bump_shares (
 );
 CREATE INDEX bump_shares_order ON service.bump_shares USING btree (order_id);
 
+CREATE TABLE service.console_actions (
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  session bigint NOT NULL,
+  done_at timestamp with time zone NOT NULL DEFAULT now(),
+  account text NOT NULL,
+  key_prefix text NOT NULL,
+  action text NOT NULL,
+  target text NOT NULL,
+  parameters jsonb NOT NULL,
+  result text,
+  CONSTRAINT console_actions_pkey PRIMARY KEY (id),
+  CONSTRAINT console_actions_action_check CHECK (((length(action) >= 1) AND (length(action) <= 50))),
+  CONSTRAINT console_actions_session_fkey FOREIGN KEY (session) REFERENCES service.console_sessions(id),
+  CONSTRAINT console_actions_target_check CHECK (((length(target) >= 1) AND (length(target) <= 200)))
+);
+CREATE INDEX console_actions_target ON service.console_actions USING btree (target, id);
+
+CREATE TABLE service.console_sessions (
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  hash bytea NOT NULL,
+  key_id integer NOT NULL,
+  address text NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  used_at timestamp with time zone NOT NULL DEFAULT now(),
+  ended_at timestamp with time zone,
+  CONSTRAINT console_sessions_pkey PRIMARY KEY (id),
+  CONSTRAINT console_sessions_address_check CHECK (((length(address) >= 1) AND (length(address) <= 100))),
+  CONSTRAINT console_sessions_hash_check CHECK ((length(hash) = 32)),
+  CONSTRAINT console_sessions_hash_key UNIQUE (hash),
+  CONSTRAINT console_sessions_key_id_fkey FOREIGN KEY (key_id) REFERENCES service.keys(id)
+);
+
 CREATE TABLE service.etchings (
   reveal bytea NOT NULL,
   commit_txid bytea NOT NULL,

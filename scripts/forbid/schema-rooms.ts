@@ -78,6 +78,8 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   mint_orders: 'src/collections',
   mint_phases: 'src/collections',
   mint_rune_prices: 'src/collections',
+  console_actions: 'src/console',
+  console_sessions: 'src/console',
   market_collections: 'src/market',
   market_items: 'src/market',
   market_traits: 'src/market',

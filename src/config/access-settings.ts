@@ -50,6 +50,11 @@ export const accessSettings = {
         'public address of the pages, as https://ord.example.com: their searches need no key; unset: any host that a request names',
     }),
   ),
+  console: Type.Boolean({
+    default: false,
+    description:
+      'serve the operator’s console at /console, for keys with the scope `admin`: with the role `all`, or `orders` on its own port; the other roles ignore it (docs/console.md)',
+  }),
   trustProxy: Type.Optional(
     Type.String({
       minLength: 1,

@@ -8,6 +8,7 @@ import { collectionRoutes } from '#http/collections/collection.routes.ts';
 import { collectionCreationRoutes } from '#http/collections/creation.routes.ts';
 import { mintPageRoutes } from '#http/collections/mint-page.routes.ts';
 import { collectionPhasesRoutes } from '#http/collections/phases.routes.ts';
+import { consoleRoutes } from '#http/console/console.routes.ts';
 import { contentRoutes } from '#http/content/content.routes.ts';
 import { previewRoutes } from '#http/content/preview.routes.ts';
 import { demoRoutes } from '#http/demo/demo.routes.ts';
@@ -37,6 +38,7 @@ import { orderFilesRoutes } from '#http/orders/order-files.routes.ts';
 import { priceRoutes } from '#http/orders/price.routes.ts';
 import { referralsRoutes } from '#http/orders/referrals.routes.ts';
 import { uploadsRoutes } from '#http/orders/uploads.routes.ts';
+import { assetsRoutes } from '#http/pages/assets.routes.ts';
 import { pageRoutes } from '#http/pages/page.routes.ts';
 import { picturesRoutes } from '#http/pictures/pictures.routes.ts';
 import { psbtRoutes } from '#http/psbts/psbt.routes.ts';
@@ -219,8 +221,12 @@ function addRoutes(app: App, deps: AppDependencies, samples: DaySamples): void {
     const scope = routes as App;
     statusRoutes(scope, deps, samples);
     metricsRoutes(scope, deps.operations);
+    const { console: operatorConsole = null } = deps;
+    if (operatorConsole !== null) consoleRoutes(scope, { ...deps, console: operatorConsole });
     // a process with another role serves only paths about itself
     if (!answersRequests(deps.operations.role)) {
+      // what the pages of the console load
+      if (operatorConsole !== null) assetsRoutes(scope);
       roomRoutes(scope, ['/search', '/search/*', '/indexer', '/indexer/*'], 'search');
       return;
     }

@@ -29,6 +29,7 @@ const styles = [
   'mint',
   'runes',
   'status',
+  'console',
   'states',
 ];
 

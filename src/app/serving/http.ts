@@ -13,8 +13,9 @@ import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { createSearchService, searchGate } from '#search/service/search-service.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
-import type { AnsweringDatabase } from '#src/app/database/database.ts';
+import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
 import { openCreatorCollections } from '#src/app/ordering/collections.ts';
+import { openConsole } from '#src/app/ordering/console.ts';
 import { openFxRates } from '#src/app/ordering/fx-rates.ts';
 import { openCustomerOrders } from '#src/app/ordering/orders.ts';
 import {
@@ -41,6 +42,8 @@ const unsentShare = 0.25;
 
 export interface HttpParts {
   readonly database: AnsweringDatabase;
+  /** For the operator's console. Null: this process has only the rights of the reader. */
+  readonly owner: Database | null;
   readonly network: NetworkName;
   /** Returns the current satribute definitions. */
   readonly satributes: () => SatributeBook;
@@ -62,7 +65,7 @@ export type Listening = Pick<Waited<unknown>, 'port' | 'release'>;
  */
 export async function serveHttp(
   context: CommandContext,
-  { database, network, satributes, operations, blocks, node, demo = null }: HttpParts,
+  { database, owner, network, satributes, operations, blocks, node, demo = null }: HttpParts,
   { port, release }: Listening = { port: context.config.port, release: () => Promise.resolve() },
 ): Promise<{ address: string }> {
   const { config, lifecycle, logger } = context;
@@ -99,6 +102,7 @@ export async function serveHttp(
     satTracer,
     utxos,
     demo,
+    console: owner === null ? null : openConsole(context, owner),
     ...openShops(context, { database, network, satributes }),
     fxRates: openFxRates(context),
     prices: {

@@ -75,7 +75,16 @@ export async function serveFolder(
   const operations = openOperations(context, database);
   const { network } = source;
   const satributes = await openSatributes(context, database, network);
-  const parts: HttpParts = { database, network, satributes, operations, blocks: source, node: null, demo };
+  const parts: HttpParts = {
+    database,
+    owner: database,
+    network,
+    satributes,
+    operations,
+    blocks: source,
+    node: null,
+    demo,
+  };
   // start this first, so that requests are answered while blocks are indexed
   const { address } = await serveHttp(context, parts);
   if (config.role === 'all') {
@@ -120,7 +129,16 @@ export async function serveNode(
   const operations = openOperations(context, database);
   const satributes = await openSatributes(context, database, network);
   const blocks = link.blocks(network);
-  const parts: HttpParts = { database, network, satributes, operations, blocks, node: link.rpc, demo };
+  const parts: HttpParts = {
+    database,
+    owner: database,
+    network,
+    satributes,
+    operations,
+    blocks,
+    node: link.rpc,
+    demo,
+  };
   const { address } = await serveHttp(context, parts, listening);
   if (config.role === 'all') {
     startSearchSync(context, database, network, operations);
@@ -203,7 +221,7 @@ async function awaitIndexed(
   if (config.network !== undefined) checkNetwork('NETWORK', config.network, network);
   const satributes = await openSatributes(context, database, network);
   return {
-    parts: { database, network, satributes, operations, blocks: null, node: null },
+    parts: { database, owner: database, network, satributes, operations, blocks: null, node: null },
     listening,
     database,
   };

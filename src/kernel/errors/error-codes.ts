@@ -3,6 +3,7 @@ import { backupErrors } from './backup-errors.ts';
 import { blockErrors } from './block-errors.ts';
 import { collectionErrors } from './collection-errors.ts';
 import { commandErrors } from './command-errors.ts';
+import { consoleErrors } from './console-errors.ts';
 import type { ErrorCodeEntry } from './error-code-entry.ts';
 import { indexErrors } from './index-errors.ts';
 import { marketErrors } from './market-errors.ts';
@@ -24,6 +25,7 @@ const table = {
   ...backupErrors,
   ...blockErrors,
   ...commandErrors,
+  ...consoleErrors,
   ...indexErrors,
   ...marketErrors,
   ...mempoolErrors,

@@ -27,6 +27,8 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   key_refused: 401,
   key_ambiguous: 401,
   key_scope: 403,
+  console_form_foreign: 403,
+  console_changed: 409,
   rate_limited: 429,
   too_many_at_once: 429,
   test_payments_spent: 429,

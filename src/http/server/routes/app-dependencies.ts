@@ -6,6 +6,7 @@ import type { SearchAccess } from '#accounts/search-access.ts';
 import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
 import type { InscriptionLookups } from '#chain/inscriptions/inscription-lookups.ts';
 import type { CreatorCollections } from '#collections/creator-collections.ts';
+import type { OperatorConsole } from '#console/operator-console.ts';
 import type { FxRates } from '#fx/fx-rates.ts';
 import type { DemoPayments } from '#http/demo/demo-payments.ts';
 import type { SiteBanner } from '#http/server/answers/site-banner.ts';
@@ -82,6 +83,8 @@ export interface AppDependencies {
   readonly withdrawals?: AccountWithdrawals | null;
   /** Test payments of shops' orders. If absent, test payments are not possible. */
   readonly testPayments?: TestPayments | null;
+  /** The operator's console. Null: this process does not serve it. */
+  readonly console?: OperatorConsole | null;
   /** Payments of a demo. Absent if this is not a demo, or if the demo has no node of its own. */
   readonly demo?: DemoPayments | null;
   /** The origin of this service's public URL. If absent, links use the host that the request names. */

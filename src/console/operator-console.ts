@@ -1,0 +1,69 @@
+import type pg from 'pg';
+import { activeKeys } from '#accounts/active-key.queries.ts';
+import type { ConsoleSheet } from '#kernel/contracts/console-sheet.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import {
+  type ConsoleSession,
+  endSessions,
+  formTokenOf,
+  openSession,
+  useSession,
+} from './sessions/sessions.store.ts';
+import { checkTypedKey, type KeyCheckParts } from './sessions/sign-in.ts';
+import { overviewSheet } from './sheets/overview-sheet.ts';
+import { sessionsSheet } from './sheets/sessions-sheet.ts';
+
+export interface OperatorConsoleParts extends KeyCheckParts {
+  /** Connections of the role that owns the tables. */
+  readonly pool: pg.Pool;
+}
+
+/** The operator's console: sessions, pages and actions (docs/console.md). */
+export class OperatorConsole {
+  readonly #parts: OperatorConsoleParts;
+
+  constructor(parts: OperatorConsoleParts) {
+    this.#parts = parts;
+  }
+
+  /** Opens a session for a typed key, and returns the secret of its cookie. Throws the errors of `checkTypedKey`. */
+  async signIn(typed: string, client: string): Promise<string> {
+    const key = await checkTypedKey(this.#parts, typed, client);
+    return openSession(this.#parts.pool, key.id, client);
+  }
+
+  /** The session of a cookie. Null: it ended, or its key was revoked. */
+  async session(secret: string): Promise<ConsoleSession | null> {
+    const found = await useSession(this.#parts.pool, secret);
+    if (found === null) return null;
+    const [key] = await activeKeys(this.#parts.pool, 'admin', [found.keyId]);
+    return key === undefined ? null : { id: found.id, key, formToken: formTokenOf(secret) };
+  }
+
+  async signOut({ id }: ConsoleSession): Promise<void> {
+    await endSessions(this.#parts.pool, id);
+  }
+
+  /** Ends the sessions of all operators. Returns their number. */
+  endAllSessions(): Promise<number> {
+    return endSessions(this.#parts.pool, null);
+  }
+
+  /** Checks that the operator typed the key of the session again. Throws the errors of `checkTypedKey`. */
+  async checkKeyAgain({ key }: ConsoleSession, typed: string, client: string): Promise<void> {
+    const found = await checkTypedKey(this.#parts, typed, client);
+    if (found.id !== key.id)
+      throw new AppError(
+        'key_refused',
+        `You signed in with the key ${key.prefix}…, and this is another key. Type the key of your session, or sign in with the other one.`,
+      );
+  }
+
+  overview(): Promise<ConsoleSheet> {
+    return overviewSheet(this.#parts.pool);
+  }
+
+  sessionsSheet(session: ConsoleSession): Promise<ConsoleSheet> {
+    return sessionsSheet(this.#parts.pool, session);
+  }
+}

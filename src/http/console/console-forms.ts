@@ -1,0 +1,127 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { OperatorConsole } from '#console/operator-console.ts';
+import type { ConsoleSession } from '#console/sessions/sessions.store.ts';
+import { open } from '#http/server/access/guard.ts';
+import { sendPage } from '#http/server/answers/send-page.ts';
+import { bodyLimits, limits } from '#http/server/limits.ts';
+import type { RoutePolicy } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import type { Markup } from '#web/html.ts';
+import { type ConsoleReader, signInPage } from '#web/pages/console.page.ts';
+import { secretOfCookie } from './console-cookie.ts';
+import { requireFormToken, requireOwnOrigin } from './own-forms.ts';
+
+export interface ConsoleDependencies extends Pick<AppDependencies, 'network' | 'publicOrigin'> {
+  readonly console: OperatorConsole;
+}
+
+/** Fields that forms of the console send. Each form has some of them. */
+export const formFields = Type.Record(Type.String(), Type.String({ maxLength: 10_000 }), {
+  maxProperties: 20,
+});
+export type FormFields = Readonly<Record<string, string>>;
+
+const policy: RoutePolicy = { errors: 'plain', guard: open, cors: false };
+
+/** A path of the console for a signed-in operator. It is not part of the API, so the API's document leaves it out. */
+export function sheetRoute(
+  app: App,
+  deps: ConsoleDependencies,
+  url: string,
+  answer: (request: FastifyRequest, reply: FastifyReply, session: ConsoleSession) => Promise<FastifyReply>,
+): void {
+  app.route({
+    method: 'GET',
+    url,
+    schema: { hide: true },
+    config: policy,
+    handler: async (request, reply) => {
+      const session = await sessionOf(request, deps);
+      if (session === null) return sendSignIn(reply, deps, request.url, null, 401);
+      return answer(request, reply, session);
+    },
+  });
+}
+
+/** A form of a signed-in operator. It changes something only if it is of the session and of our own origin. */
+export function formRoute(
+  app: App,
+  deps: ConsoleDependencies,
+  url: string,
+  {
+    answer,
+    pathAgain,
+  }: {
+    readonly answer: (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      session: ConsoleSession,
+      fields: FormFields,
+    ) => Promise<FastifyReply>;
+    /** The page with the same form and values, for an operator whose session ended before the form arrived. */
+    readonly pathAgain: (request: FastifyRequest, fields: FormFields) => string;
+  },
+): void {
+  app.route({
+    method: 'POST',
+    url,
+    schema: { hide: true, body: formFields },
+    config: { ...policy, body: 'form' },
+    bodyLimit: bodyLimits.key,
+    handler: async (request, reply) => {
+      const { publicOrigin = null } = deps;
+      requireOwnOrigin(request, publicOrigin);
+      const fields = request.body as FormFields;
+      const session = await sessionOf(request, deps);
+      if (session === null) return sendSignIn(reply, deps, pathAgain(request, fields), sessionEnded, 401);
+      requireFormToken(session.formToken, fields['token']);
+      return answer(request, reply, session, fields);
+    },
+  });
+}
+
+const sessionEnded =
+  'Your session has ended, so nothing was done. Sign in again: the form is then shown with its values, and you can confirm it.';
+
+async function sessionOf(
+  request: FastifyRequest,
+  { console: own, publicOrigin = null }: ConsoleDependencies,
+): Promise<ConsoleSession | null> {
+  const secret = secretOfCookie(request, publicOrigin);
+  return secret === null ? null : own.session(secret);
+}
+
+/** Sends a page that no browser or proxy keeps. Forms on it state their origin, which `no-referrer` would hide. */
+export function sendConsolePage(reply: FastifyReply, page: Markup, status = 200): FastifyReply {
+  reply
+    .code(status)
+    .header('cache-control', 'no-store')
+    .header('referrer-policy', 'same-origin')
+    .header('x-frame-options', 'DENY')
+    .header('x-robots-tag', 'noindex');
+  return sendPage(reply, page);
+}
+
+export function sendSignIn(
+  reply: FastifyReply,
+  { network }: ConsoleDependencies,
+  to: string,
+  notice: string | null,
+  status: number,
+): FastifyReply {
+  return sendConsolePage(reply, signInPage({ network: network.name, to, notice }), status);
+}
+
+/** A path of the console, in the characters that a header may have. */
+const consolePath = /^\/console(?:[/?][!-~]*)?$/u;
+
+/** The path to show after signing in. Other paths than those of the console are not followed. */
+export const nextPathOf = (given: string | undefined): string =>
+  given !== undefined && given.length <= limits.urlBytes && consolePath.test(given) ? given : '/console';
+
+export const readerOf = ({ key, formToken }: ConsoleSession): ConsoleReader => ({
+  account: key.account,
+  prefix: key.prefix,
+  formToken,
+});

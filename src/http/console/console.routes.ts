@@ -1,0 +1,94 @@
+import { clientOfRequest } from '#http/server/access/client.ts';
+import { open } from '#http/server/access/guard.ts';
+import { bodyLimits } from '#http/server/limits.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { sheetPage } from '#web/pages/console.page.ts';
+import { consoleCookie } from './console-cookie.ts';
+import {
+  type ConsoleDependencies,
+  type FormFields,
+  formFields,
+  formRoute,
+  nextPathOf,
+  readerOf,
+  sendConsolePage,
+  sendSignIn,
+  sheetRoute,
+} from './console-forms.ts';
+import { requireOwnOrigin } from './own-forms.ts';
+
+/** Routes of the operator's console (docs/console.md). */
+export function consoleRoutes(app: App, deps: ConsoleDependencies): void {
+  sessionRoutes(app, deps);
+  sheetRoute(app, deps, '/console', async (_request, reply, session) =>
+    sendConsolePage(
+      reply,
+      sheetPage({
+        network: deps.network.name,
+        reader: readerOf(session),
+        sheet: await deps.console.overview(),
+      }),
+    ),
+  );
+}
+
+const keyFaults: readonly string[] = ['key_refused', 'key_scope', 'rate_limited'];
+
+/** Routes that open, show and end sessions. */
+function sessionRoutes(app: App, deps: ConsoleDependencies): void {
+  const { console: own, publicOrigin = null } = deps;
+  app.route({
+    method: 'POST',
+    url: '/console/sign-in',
+    schema: { hide: true, body: formFields },
+    config: { errors: 'plain', guard: open, cors: false, body: 'form' },
+    bodyLimit: bodyLimits.key,
+    handler: async (request, reply) => {
+      requireOwnOrigin(request, publicOrigin);
+      const fields = request.body as FormFields;
+      const to = nextPathOf(fields['to']);
+      try {
+        const secret = await own.signIn(fields['key'] ?? '', clientOfRequest(request));
+        return await reply
+          .header('set-cookie', consoleCookie(request, publicOrigin, secret))
+          .header('cache-control', 'no-store')
+          .redirect(to, 303);
+      } catch (error) {
+        if (!(error instanceof AppError) || !keyFaults.includes(error.code)) throw error;
+        const status = error.code === 'rate_limited' ? 429 : error.code === 'key_scope' ? 403 : 401;
+        return sendSignIn(reply, deps, to, error.message, status);
+      }
+    },
+  });
+  formRoute(app, deps, '/console/sign-out', {
+    pathAgain: () => '/console',
+    answer: async (request, reply, session) => {
+      await own.signOut(session);
+      return reply
+        .header('set-cookie', consoleCookie(request, publicOrigin, ''))
+        .header('cache-control', 'no-store')
+        .redirect('/console', 303);
+    },
+  });
+  sheetRoute(app, deps, '/console/sessions', async (_request, reply, session) =>
+    sendConsolePage(
+      reply,
+      sheetPage({
+        network: deps.network.name,
+        reader: readerOf(session),
+        sheet: await own.sessionsSheet(session),
+        forms: [{ action: '/console/sessions/end-all', button: 'End all sessions' }],
+      }),
+    ),
+  );
+  formRoute(app, deps, '/console/sessions/end-all', {
+    pathAgain: () => '/console/sessions',
+    answer: async (request, reply) => {
+      const ended = await own.endAllSessions();
+      reply.header('set-cookie', consoleCookie(request, publicOrigin, ''));
+      const words = `${ended} ${ended === 1 ? 'session has' : 'sessions have'} ended, this one too.`;
+      return sendSignIn(reply, deps, '/console', words, 200);
+    },
+  });
+}
