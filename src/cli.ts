@@ -22,6 +22,7 @@ import { payoutsCommand } from './commands/ordering/payouts.ts';
 import { webhooksCommand } from './commands/ordering/webhooks.ts';
 import { demoCommand } from './commands/serving/demo.ts';
 import { serveCommand } from './commands/serving/serve.ts';
+import { initCommand } from './commands/setup/init.ts';
 import { tokenpayCommand } from './commands/tokenpay/tokenpay.ts';
 import { walletCommand } from './commands/wallet/wallet.ts';
 import type { SettingName } from './config/config.ts';
@@ -29,6 +30,7 @@ import { version } from './kernel/process/version.ts';
 
 export const commands: readonly Command[] = [
   demoCommand,
+  initCommand,
   serveCommand,
   indexCommand,
   exportCommand,

@@ -45,10 +45,10 @@ describe('a command line', () => {
 
   test.each([
     { words: [], says: 'which command?' },
-    { words: ['sevre'], says: 'unknown command sevre: did you mean serve? commands are demo, serve' },
+    { words: ['sevre'], says: 'unknown command sevre: did you mean serve? commands are demo, init, serve' },
     { words: ['dmeo'], says: 'unknown command dmeo: did you mean demo?' },
     { words: ['help', 'sevre'], says: 'unknown command sevre' },
-    { words: ['something'], says: 'unknown command something; commands are demo, serve' },
+    { words: ['something'], says: 'unknown command something; commands are demo, init, serve' },
     { words: ['--port', '1', 'serve'], says: 'the command comes first' },
     {
       words: ['serve', '--prot', '1'],
