@@ -1,13 +1,12 @@
 /** The indexing process. ./derived-process.ts starts it, and receives its only message. */
 import { performance } from 'node:perf_hooks';
 import { allowCheckpoints } from '#bench/allow-checkpoints.ts';
-import { readConnectionFile } from '#embedded-postgres/connection-file.ts';
+import { processorMeter, processorMsSince } from '#bench/processor-meter.ts';
 import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import { familyCpuMs } from '#kernel/stages/process-times.ts';
 import type { DerivedOutcome, DerivedTask } from './derived-process.ts';
 
 /**
@@ -23,8 +22,9 @@ async function run({ folder, dataDir, indexRunes, indexSales }: DerivedTask): Pr
   await migrate(server.url);
   const pool = createPool(server.url, { applicationName: 'satscribe bench' });
   const source = await openFolderSource(folder);
-  const serverPid = (await readConnectionFile(dataDir))?.serverPid ?? 0;
-  const before = { wall: performance.now(), ours: process.cpuUsage(), postgres: familyCpuMs(serverPid) ?? 0 };
+  const processorMs = await processorMeter(dataDir);
+  const start = performance.now();
+  const before = processorMs();
   const { bytes } = await follow({
     source,
     pool,
@@ -33,9 +33,8 @@ async function run({ folder, dataDir, indexRunes, indexSales }: DerivedTask): Pr
     indexSales,
     eventsKeepBlocks,
   });
-  const wallMs = performance.now() - before.wall;
-  const ours = process.cpuUsage(before.ours);
-  const postgresMs = (familyCpuMs(serverPid) ?? 0) - before.postgres;
+  const wallMs = performance.now() - start;
+  const { ours: oursMs, postgres: postgresMs } = processorMsSince(before, processorMs());
   const { rows } = await pool.query<{ balances: number; sales: number; bytes: number }>(
     `SELECT (SELECT count(*)::integer FROM chain.rune_balances) AS balances,
        (SELECT count(*)::integer FROM chain.sales) AS sales,
@@ -46,7 +45,7 @@ async function run({ folder, dataDir, indexRunes, indexSales }: DerivedTask): Pr
   await server.stop();
   return {
     wallMs,
-    oursMs: (ours.user + ours.system) / 1000,
+    oursMs,
     postgresMs,
     bytes,
     balances: rows[0]?.balances ?? 0,

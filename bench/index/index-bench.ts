@@ -1,14 +1,13 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { cachedFolder, type Description } from '#test/builders/block-folder.ts';
-import { generateRepeatedBlocks } from '#test/builders/repeated-blocks.ts';
-import { readBlockFiles } from '../block-files.ts';
+import type { Description } from '#test/builders/block-folder.ts';
 import { numberOption, OptionError } from '../options.ts';
 import type { Figure, Report, Table } from '../report.ts';
 import { median } from '../statistics.ts';
-import { benchData, type GeneratedChain, generatedChain, parametersName } from './generated-chain.ts';
+import { benchData, type GeneratedChain, generatedChain } from './generated-chain.ts';
 import { type IndexOutcome, runIndex } from './index-process.ts';
+import { repeatedChain } from './repeated-chain.ts';
 
 const largestRelations = 8;
 
@@ -44,7 +43,7 @@ const most = (outcomes: readonly IndexOutcome[], value: (outcome: IndexOutcome) 
   Math.max(...outcomes.map(value));
 
 /** Describes a chain as its generators do. */
-function described(description: Description): string {
+export function described(description: Description): string {
   return Object.entries(description)
     .map(([name, value]) => `${name} ${typeof value === 'number' ? Number(value.toPrecision(4)) : value}`)
     .join(', ');
@@ -62,10 +61,7 @@ async function stagesOf(chain: string, folder: string, bulkUntil: number | null)
 }
 
 async function realPart(blocks: string, leastBytes: number, runs: number): Promise<Part> {
-  const files = readBlockFiles(blocks);
-  const name = parametersName([files.map((file) => [file.height, file.bytes.length]), leastBytes]);
-  const folder = join(benchData, `repeated-${name}`);
-  const description = cachedFolder(folder, (made) => generateRepeatedBlocks(made, files, leastBytes));
+  const { dir: folder, blocks: count, description } = repeatedChain(blocks, leastBytes);
   const dataDir = `${folder}-database`;
   const outcomes: IndexOutcome[] = [];
   for (let run = 0; run < runs; run++) {
@@ -75,7 +71,7 @@ async function realPart(blocks: string, leastBytes: number, runs: number): Promi
   return {
     outcomes,
     notes: [
-      `real: ${files.length} blocks of ${blocks}, ${described(description)}`,
+      `real: ${count} blocks of ${blocks}, ${described(description)}`,
       "real: other locktimes and so other txids in every repetition, with new roots and commitments; the proof of work is regtest's; contents are the same in every repetition",
     ],
     figures: [

@@ -1,6 +1,7 @@
 import { renameSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { processOutcome } from '../process-outcome.ts';
+import type { ProcessorMs } from '../processor-meter.ts';
 import type { Stage } from './stages.ts';
 
 /** The task of a separate process, in which memory and event loop are measured without other work. */
@@ -25,6 +26,8 @@ export interface IndexOutcome {
   readonly indexMs: number;
   /** Additional time until everything is sealed. */
   readonly sealMs: number;
+  /** Processor time from the start until everything is sealed. */
+  readonly processorMs: ProcessorMs;
   /** For each commit: milliseconds since the start, and the number of inscriptions so far. */
   readonly commits: readonly (readonly [ms: number, inscriptions: number])[];
   readonly eventLoopP99Ms: number;

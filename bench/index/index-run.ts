@@ -4,6 +4,7 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { allowCheckpoints } from '#bench/allow-checkpoints.ts';
+import { processorMeter, processorMsSince } from '#bench/processor-meter.ts';
 import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import type { IndexProgress } from '#indexer/follow/follow-options.ts';
@@ -110,8 +111,11 @@ async function run(task: IndexTask): Promise<IndexOutcome> {
   const source = await openFolderSource(task.folder);
   const recorder = task.stages ? await StageProfile.start(pool) : null;
   const delays = monitorEventLoopDelay({ resolution: lookEveryMs });
+  const processorMs = await processorMeter(task.dataDir);
   delays.enable();
+  const before = processorMs();
   const bulk = await bulkLoad(source, pool, task.bulkUntil, recorder?.stages);
+  const bulkProcessorMs = processorMsSince(before, processorMs());
   delays.disable();
   const peakMemoryMB = process.resourceUsage().maxRSS / 1024;
   const stages = recorder === null ? [] : await recorder.stop(source, bulk.progress.bytes);
@@ -128,6 +132,7 @@ async function run(task: IndexTask): Promise<IndexOutcome> {
     ...bulk.progress,
     indexMs: bulk.indexMs,
     sealMs: bulk.sealMs,
+    processorMs: bulkProcessorMs,
     commits: bulk.commits,
     eventLoopP99Ms: delays.percentile(99) / 1e6,
     peakMemoryMB,
