@@ -13,6 +13,12 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --moves SHARE    transfers beside the reveals of the generated chain (default 0)
             --rounds N       runs of the real blocks (default 5) and of the generated chain (default 5)
             --only real|generated
+  snapshots  a first sync of both chains of 'index', beside a copy of its tables into a new database, checked by the events
+            --blocks DIR     real blocks that are repeated (default samples/mainnet)
+            --megabytes N    least size of the repeated blocks (default 200)
+            --docs N         inscriptions of the generated chain (default 200000)
+            --rounds N       first syncs and copies, in turns, of which the medians count (default 3)
+            --only real|generated
   search  an engine's index is made and searched, on a generated chain (indexed first where it is not there)
             --engine postgres|elasticsearch   (default postgres; the other: scripts/install-elasticsearch.sh)
             --docs N         inscriptions of the generated chain (default 1000000)
@@ -111,6 +117,7 @@ Generated chains and databases are kept under bench/data.`;
 const benches: Readonly<Record<string, (args: string[]) => Promise<Report>>> = {
   parse: async (args) => (await import('./parse/parse-bench.ts')).parseBench(args),
   index: async (args) => (await import('./index/index-bench.ts')).indexBench(args),
+  snapshots: async (args) => (await import('./snapshots/snapshots-bench.ts')).snapshotsBench(args),
   follow: async (args) => (await import('./follow/follow-bench.ts')).followBench(args),
   mempool: async (args) => (await import('./mempool/mempool-bench.ts')).mempoolBench(args),
   payments: async (args) => (await import('./payments/payments-bench.ts')).paymentsBench(args),

@@ -20,6 +20,7 @@ export interface Report {
   readonly bench:
     | 'parse'
     | 'index'
+    | 'snapshots'
     | 'search'
     | 'follow'
     | 'mempool'
