@@ -2181,6 +2181,7 @@ CREATE INDEX wallet_coins_free ON service.wallet_coins USING btree (value DESC, 
 CREATE INDEX wallet_coins_fund ON service.wallet_coins USING btree (txid) WHERE (kind = 'fund'::text);
 CREATE INDEX wallet_coins_left ON service.wallet_coins USING btree (value DESC) WHERE ((kind = 'payout'::text) AND (held = 'accounts'::text));
 CREATE INDEX wallet_coins_subject ON service.wallet_coins USING btree (subject) WHERE (subject IS NOT NULL);
+CREATE INDEX wallet_coins_unspent ON service.wallet_coins USING btree (kind) INCLUDE (value, txid, vout) WHERE ((held = 'free'::text) AND (aside IS NULL) AND (NOT is_spent));
 CREATE TRIGGER know_spent_coin BEFORE INSERT ON service.wallet_coins FOR EACH ROW EXECUTE FUNCTION service.know_spent_coin();
 
 CREATE TABLE service.wallet_coins_fill (
@@ -2323,6 +2324,7 @@ CREATE TABLE service.webhooks (
   CONSTRAINT webhooks_tries_check CHECK ((tries >= 0))
 );
 ALTER TABLE service.webhooks SET (fillfactor=80);
+CREATE INDEX webhooks_failed ON service.webhooks USING btree (state) WHERE (state = ANY (ARRAY['given-up'::text, 'gone'::text]));
 CREATE INDEX webhooks_settled ON service.webhooks USING btree (created_at) WHERE (state <> 'waiting'::text);
 CREATE INDEX webhooks_waiting ON service.webhooks USING btree (subject, sequence) WHERE (state = 'waiting'::text);
 CREATE INDEX webhooks_waiting_since ON service.webhooks USING btree (created_at) WHERE (state = 'waiting'::text);

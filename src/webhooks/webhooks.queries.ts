@@ -67,17 +67,23 @@ export async function listDeliveries(
   return rows;
 }
 
-/** Messages that wait to be sent. */
+/** Messages that wait to be sent, and messages of the last 30 days that never arrived. */
 export interface WaitingWebhooks {
   readonly count: number;
   /** Age of the oldest waiting message. Null if no message waits. */
   readonly oldestSeconds: number | null;
+  /** Messages whose tries all failed. */
+  readonly givenUp: number;
+  /** Messages to URLs that answered 410. */
+  readonly gone: number;
 }
 
 export async function readWaiting(client: pg.Pool | pg.ClientBase): Promise<WaitingWebhooks> {
   const { rows } = await client.query<WaitingWebhooks>(
-    `SELECT count(*) AS count, extract(epoch FROM now() - min(created_at))::float8 AS "oldestSeconds"
+    `SELECT count(*) AS count, extract(epoch FROM now() - min(created_at))::float8 AS "oldestSeconds",
+            (SELECT count(*) FROM service.webhooks WHERE state = 'given-up') AS "givenUp",
+            (SELECT count(*) FROM service.webhooks WHERE state = 'gone') AS gone
        FROM service.webhooks WHERE state = 'waiting'`,
   );
-  return rows[0] ?? { count: 0, oldestSeconds: null };
+  return rows[0] ?? { count: 0, oldestSeconds: null, givenUp: 0, gone: 0 };
 }

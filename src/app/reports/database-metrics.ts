@@ -10,6 +10,7 @@ import { countOrders, type OrderCounts } from '#orders/order/order-counts.querie
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { countUnscanned } from '#payments/store/watches.store.ts';
 import { countPayouts, type PayoutCounts } from '#payouts/payout/payout-counts.queries.ts';
+import { satsOfFreeCoins } from '#purse/coins/coins.store.ts';
 import { countAccountsBelowZero } from '#purse/ledger/token-balances.queries.ts';
 import { readWaiting, type WaitingWebhooks } from '#webhooks/webhooks.queries.ts';
 
@@ -28,6 +29,11 @@ export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolea
     name: 'satscribe_wallet_coins_unlisted_orders',
     help: 'Orders of an earlier version whose coins are not listed yet; until 0 no coin pays for costs of the service',
     values: async () => [{ value: await countUnlisted(pool) }],
+  });
+  metrics.read({
+    name: 'satscribe_wallet_free_sats',
+    help: 'Sats of free coins in blocks, which pay what orders cost the service',
+    values: async () => [{ value: Number(await satsOfFreeCoins(pool)) }],
   });
   metrics.read({
     name: 'satscribe_tokenpay_accounts_below_zero',
@@ -144,7 +150,7 @@ function readPayments(metrics: Metrics, pool: pg.Pool): void {
 }
 
 function readWebhooks(metrics: Metrics, pool: pg.Pool): void {
-  // both metrics of one scrape come from one query
+  // all metrics of one scrape come from one query
   let asking: Promise<WaitingWebhooks> | null = null;
   const waiting = (): Promise<WaitingWebhooks> => {
     asking ??= readWaiting(pool).finally(() => {
@@ -165,10 +171,22 @@ function readWebhooks(metrics: Metrics, pool: pg.Pool): void {
       return oldestSeconds === null ? [] : [{ value: oldestSeconds }];
     },
   });
+  metrics.read({
+    name: 'satscribe_webhooks_failed',
+    help: 'Webhooks of the last 30 days that never arrived: given_up (all tries failed), gone (the URL answered 410)',
+    labels: ['why'],
+    values: async () => {
+      const { givenUp, gone } = await waiting();
+      return [
+        { labels: { why: 'given_up' }, value: givenUp },
+        { labels: { why: 'gone' }, value: gone },
+      ];
+    },
+  });
 }
 
 function readOrders(metrics: Metrics, pool: pg.Pool): void {
-  // both metrics of one scrape come from one query
+  // all metrics of one scrape come from one query
   let asking: Promise<OrderCounts> | null = null;
   const counts = (): Promise<OrderCounts> => {
     asking ??= countOrders(pool).finally(() => {
@@ -189,6 +207,14 @@ function readOrders(metrics: Metrics, pool: pg.Pool): void {
     name: 'satscribe_orders_stuck',
     help: 'Of these, orders with a transaction that is stuck and not paid for',
     values: async () => [{ value: (await counts()).stuck }],
+  });
+  metrics.read({
+    name: 'satscribe_orders_oldest_unsent_seconds',
+    help: 'Time since the payment of the oldest order that is paid and whose transactions are not made yet',
+    values: async () => {
+      const { oldestUnsentSeconds } = await counts();
+      return oldestUnsentSeconds === null ? [] : [{ value: oldestUnsentSeconds }];
+    },
   });
 }
 

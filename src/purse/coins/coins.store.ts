@@ -166,12 +166,12 @@ export async function satsOfAccounts(client: pg.Pool | pg.ClientBase): Promise<b
 /**
  * Sum of free coins that no stored transaction spends, without the inventory. Includes coins in blocks, and change of
  * payouts. A payout's change is included before it is mined. Either one of the payout's transactions is mined, or the
- * payout's coins become free again.
+ * payout's coins become free again. An index on `is_spent` omits spent coins.
  */
 export async function satsOfFreeCoins(client: pg.Pool | pg.ClientBase): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
     `SELECT coalesce(sum(c.value), 0)::text AS sats FROM service.wallet_coins AS c
-      WHERE c.held = 'free' AND c.aside IS NULL AND NOT ${isSpent('c.txid', 'c.vout')}
+      WHERE c.held = 'free' AND c.aside IS NULL AND NOT c.is_spent AND NOT ${isSpent('c.txid', 'c.vout')}
         AND (c.kind = 'payout' OR EXISTS (
           SELECT FROM service.payments_seen AS p WHERE p.txid = c.txid AND p.vout = c.vout AND p.height IS NOT NULL))
         AND NOT EXISTS (SELECT FROM service.inventory_outputs AS i WHERE i.txid = c.txid AND i.vout = c.vout)`,
