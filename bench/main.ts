@@ -106,6 +106,9 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --orders N       orders of one file (default 100000)
             --until filled   stops before the migration, and keeps the server for other measurements
 
+  backups   time and memory of a backup of many orders, and of its restore
+            --orders N       orders of one file (default 100000)
+
   api       look-ups by id over HTTP by 64 connections, from answers that are kept for a tip and without them
             --docs N         inscriptions of the generated chain (default 1000000)
 
@@ -131,6 +134,7 @@ const benches: Readonly<Record<string, (args: string[]) => Promise<Report>>> = {
   psbts: async (args) => (await import('./psbts/psbts-bench.ts')).psbtsBench(args),
   api: async (args) => (await import('./api/api-bench.ts')).apiBench(args),
   ledger: async (args) => (await import('./ledger/ledger-bench.ts')).ledgerBench(args),
+  backups: async (args) => (await import('./backups/backups-bench.ts')).backupsBench(args),
   sats: async (args) => (await import('./sats/sats-bench.ts')).satsBench(args),
   sales: async (args) => (await import('./sales/sales-bench.ts')).salesBench(args),
   search: async (args) => (await import('./search/search-bench.ts')).searchBench(args),

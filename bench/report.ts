@@ -36,6 +36,7 @@ export interface Report {
     | 'etchings'
     | 'psbts'
     | 'ledger'
+    | 'backups'
     | 'api';
   /** The conditions of a measurement: what was measured, with which data, how often, and what was warm. */
   readonly notes: readonly string[];
