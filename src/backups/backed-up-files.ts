@@ -18,7 +18,7 @@ const contentsAtOnce = 10_000;
 const namedMax = 5;
 
 /** Number and bytes of the files of a backup, and the hash of their list. */
-type FilesFacts = BackupManifest['files'];
+type FilesFacts = Omit<BackupManifest['files'], 'missing'>;
 
 /**
  * Copies all contents of a folder into the backup, and writes their list: a line with the hash and the length of each.
@@ -83,15 +83,17 @@ async function copyFolder(
 const sha256Of = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
 /**
- * Checks that the backup has each content that its rows need. Throws `backup_incomplete` with the missing ones. A
- * content that no row of the database needs any more may be missing: it was deleted since the dump.
+ * Checks that the backup has each content that its rows need, and returns the number of missing contents. Throws
+ * `backup_incomplete` with the first missing ones, unless they may be missing. A content that no row of the database
+ * needs any more is not missing: it was deleted since the dump.
  */
-export async function requireNeeded(
+export async function countMissing(
   client: pg.ClientBase,
   files: CustomerFiles,
   neededPath: string,
-  signal: AbortSignal,
-): Promise<void> {
+  { signal, mayBeMissing }: { readonly signal: AbortSignal; readonly mayBeMissing: boolean },
+): Promise<number> {
+  let all = 0;
   for await (const names of linesOf(neededPath)) {
     signal.throwIfAborted();
     const found = await inLanes(names, filesAtOnce, async (name) =>
@@ -101,16 +103,18 @@ export async function requireNeeded(
     if (absent.length === 0) continue;
     const over = await areOver(client, absent);
     const missing = absent.filter((name) => over.get(name) === false);
-    if (missing.length > 0) throw incomplete(missing);
+    if (missing.length > 0 && !mayBeMissing) throw incomplete(missing);
+    all += missing.length;
   }
+  return all;
 }
 
 function incomplete(missing: readonly string[]): AppError {
   const named = missing.slice(0, namedMax).join(', ');
-  const more = missing.length > namedMax ? ` and ${missing.length - namedMax} more` : '';
+  const more = missing.length > namedMax ? ` and ${missing.length - namedMax} or more others` : '';
   return new AppError(
     'backup_incomplete',
-    `Orders, uploads or collections need files that are missing in FILES_DIR, or whose bytes were changed: ${named}${more}. The name of a file is its sha256.`,
+    `Orders, uploads or collections need files that are missing in FILES_DIR, or whose bytes were changed: ${named}${more}. The name of a file is its sha256. If they are lost, leave them out with --without-missing-files.`,
     { missing: missing.slice(0, namedMax) },
   );
 }

@@ -62,8 +62,11 @@ const manifestSchema = Type.Object({
       isCalled: Type.Boolean(),
     }),
   ),
-  /** Contents of customers' files. `sha256`: the hash of their list. */
-  files: Type.Object({ count, bytes: count, sha256 }),
+  /**
+   * Contents of customers' files. `sha256`: the hash of their list. `missing`: contents that rows need, and that the
+   * operator left out.
+   */
+  files: Type.Object({ count, bytes: count, sha256, missing: count }),
   /** Whether the seed file is a part of the backup. */
   hasSeed: Type.Boolean(),
   /** The hash of the service's secret; null: the service had none. */

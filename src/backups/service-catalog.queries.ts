@@ -124,6 +124,7 @@ const filledByItself: ReadonlySet<string> = new Set([
   'rate_limits',
   'token_orders_offset',
   'wallet_coins_fill',
+  'webhook_keys',
 ]);
 
 /** Tables with rows of a service in use, and the numbers of their rows. Empty if the service is empty. */

@@ -10,7 +10,7 @@ import { readMark } from '#wallet/indices/mark-file.ts';
 import { readRelease } from '#wallet/indices/release.store.ts';
 import { openSigner } from '#wallet/signer.ts';
 import { readWallet } from '#wallet/wallet.store.ts';
-import { backUpFiles, requireNeeded } from './backed-up-files.ts';
+import { backUpFiles, countMissing } from './backed-up-files.ts';
 import {
   aboutBackup,
   type BackupManifest,
@@ -31,6 +31,8 @@ export interface BackupSources {
   /** Address of the database, for messages. */
   readonly url: string;
   readonly filesDir: string;
+  /** Whether contents that rows need may be missing: they are lost, and the rest is to be saved. */
+  readonly mayFilesBeMissing: boolean;
   /** File of the service's secret; it may be missing. */
   readonly secretFile: string;
   /** Null: the seed is left out. */
@@ -97,7 +99,10 @@ async function writeParts(dir: string, sources: BackupSources, work: BackupWork)
   const ends = await endsNow(sources, dump);
   const files = new CustomerFiles(join(dir, backupParts.files));
   const listed = await backUpFiles(new CustomerFiles(filesDir), files, join(dir, backupParts.fileList), work);
-  await requireNeeded(client, files, needed, work.signal);
+  const missing = await countMissing(client, files, needed, {
+    signal: work.signal,
+    mayBeMissing: sources.mayFilesBeMissing,
+  });
   await rm(needed);
   const secret = await copySecret(secretFile, join(dir, backupParts.secret));
   const hasSeed =
@@ -111,7 +116,7 @@ async function writeParts(dir: string, sources: BackupSources, work: BackupWork)
     createdAt,
     ...dump,
     ends,
-    files: listed,
+    files: { ...listed, missing },
     hasSeed,
     secret,
   } as const;

@@ -15,6 +15,7 @@ const stopMs = 60_000;
 
 export interface BackupWishes {
   readonly isSeedLeftOut: boolean;
+  readonly mayFilesBeMissing: boolean;
   readonly onProgress: BackupWork['onProgress'];
 }
 
@@ -25,7 +26,7 @@ export interface BackupWishes {
 export async function backUpService(
   context: CommandContext,
   dir: string,
-  { isSeedLeftOut, onProgress }: BackupWishes,
+  { isSeedLeftOut, mayFilesBeMissing, onProgress }: BackupWishes,
 ): Promise<BackupManifest> {
   const { config, lifecycle } = context;
   const { url } = await openServer(context, 'existing');
@@ -40,6 +41,7 @@ export async function backUpService(
     client,
     url,
     filesDir: filesDirOf(config),
+    mayFilesBeMissing,
     secretFile: secretFileOf(config),
     seedFile: isSeedLeftOut ? null : (walletSeedFile ?? null),
     markFile:

@@ -5,6 +5,7 @@ import { ownFlag, settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag } from '#src/commands/service-database.ts';
 
 const withoutSeed = 'without-seed';
+const withoutMissing = 'without-missing-files';
 
 export const backupCommand: Command = {
   name: 'backup',
@@ -21,6 +22,11 @@ Run the command as the user of the service, with its settings (docs/runbook.md, 
   satscribe backup /backups/$(date +%F) --without-seed --json`,
   flags: [
     ownFlag(withoutSeed, null, 'leave the seed of the wallet out of the backup'),
+    ownFlag(
+      withoutMissing,
+      null,
+      'leave out files that rows need and that are lost: their orders cannot be delivered',
+    ),
     jsonFlag,
     settingFlag('walletSeedFile', 'FILE'),
     settingFlag('walletMarkFile', 'FILE'),
@@ -40,9 +46,9 @@ async function runBackup(context: CommandContext): Promise<void> {
     import('./backup-lines.ts'),
   ]);
   const progress = backupProgress(process.stderr);
-  const isSeedLeftOut = flags[withoutSeed] !== undefined;
   const manifest = await backUpService(context, dir, {
-    isSeedLeftOut,
+    isSeedLeftOut: flags[withoutSeed] !== undefined,
+    mayFilesBeMissing: flags[withoutMissing] !== undefined,
     onProgress: (state) => progress.update(state),
   }).finally(() => progress.finish());
   await print(
@@ -74,6 +80,7 @@ export function summaryOf({ tables, files, ...manifest }: BackupManifest) {
     bytes: tables.reduce((sum, { bytes }) => sum + bytes, 0),
     files: files.count,
     fileBytes: files.bytes,
+    missingFiles: files.missing,
     wallet: wallet?.masterFingerprint ?? null,
     ends,
     hasSeed,
@@ -83,7 +90,7 @@ export function summaryOf({ tables, files, ...manifest }: BackupManifest) {
 
 async function backupText(dir: string, manifest: BackupManifest): Promise<string> {
   const { megabytes } = await import('./backup-lines.ts');
-  const { rows, bytes, tables, files, fileBytes, wallet, hasSecret } = summaryOf(manifest);
+  const { rows, bytes, tables, files, fileBytes, missingFiles, wallet, hasSecret } = summaryOf(manifest);
   const seed =
     wallet === null
       ? 'the database has no wallet'
@@ -97,7 +104,7 @@ async function backupText(dir: string, manifest: BackupManifest): Promise<string
       : 'Make sure that the words of the seed are on paper: a restore without them cannot spend.';
   return `backup    ${dir}
 rows      ${rows} in ${tables} tables, ${megabytes(bytes)}
-files     ${files}, ${megabytes(fileBytes)}
+files     ${files}, ${megabytes(fileBytes)}${missingFiles === 0 ? '' : `; ${missingFiles} are missing, and rows need them`}
 seed      ${seed}
 secret    ${hasSecret ? 'service.secret' : 'the service has none'}
 checked   every byte was read again
