@@ -346,6 +346,11 @@ describe('a backup is refused, and leaves no folder', () => {
       code: 'backup_incomplete',
       message: expect.stringContaining(name!.slice(3)) as string,
     });
+    const output = await runCommand(['backup', dir, '--without-missing-files'], {
+      ...source,
+      FILES_DIR: machine.filesDir,
+    });
+    expect(output).toContain('; 1 are missing, and rows need them');
   });
 
   test('if a wallet has no seed file, unless the seed is left out', async () => {

@@ -140,6 +140,37 @@ describe('a service that is restored from a backup', { shuffle: false }, () => {
     }
   });
 
+  test('is backed up as one moment while orders arrive', async () => {
+    const target = await newMachine();
+    try {
+      const path = join(machine.folder, 'beside orders');
+      let isRunning = true;
+      let made = 0;
+      const arriving = (async () => {
+        while (isRunning) {
+          await ordered(managed);
+          made++;
+        }
+      })();
+      await runCommand(['backup', path], env).finally(() => {
+        isRunning = false;
+      });
+      await arriving;
+      expect(made).toBeGreaterThan(0);
+      // foreign keys are checked by the restore
+      await runCommand(['restore', path, '--without-node'], target.env);
+      const { rows: found } = await target.database.pool.query<{ orders: number; whole: number }>(
+        `SELECT count(*)::int AS orders, count(*) FILTER (WHERE files = 2)::int AS whole
+           FROM (SELECT (SELECT count(*) FROM service.order_files WHERE order_id = id) AS files
+                   FROM service.orders WHERE paid_to = 'wallet') AS counted`,
+      );
+      expect(found[0]!.whole).toBe(found[0]!.orders);
+      expect(found[0]!.orders).toBeGreaterThan(0);
+    } finally {
+      await target.close();
+    }
+  });
+
   test('has shown distinct addresses', () => {
     expect(new Set(addresses).size).toBe(addresses.length);
   });

@@ -14,7 +14,7 @@ import { makeTestWallet } from './test-wallet.ts';
 /**
  * How long a start may take on a busy machine, and how long the last order may take to reach its final state, in ms.
  */
-const waitMs = 120_000;
+const waitMs = 240_000;
 
 /** Fields of an order's answer that tests use. */
 export interface OrderShown {
@@ -59,7 +59,7 @@ export class OrderService {
     const database = await createTestDatabase();
     const folder = await makeDataDir();
     const made = new OrderService(bitcoind, chain, database, folder, settings);
-    await makeTestWallet(database.pool, made.#seedFile);
+    await makeTestWallet(database.pool, made.seedFile);
     await made.begin();
     return made;
   }
@@ -78,8 +78,8 @@ export class OrderService {
     await loadRows(database.superuserUrl, saved);
     const folder = await makeDataDir();
     const made = new OrderService(bitcoind, chain, database, folder, settings);
-    await writeFile(made.#seedFile, saved.seed, { mode: 0o600 });
-    await writeFile(`${made.#seedFile}.mark`, saved.mark, { mode: 0o600 });
+    await writeFile(made.seedFile, saved.seed, { mode: 0o600 });
+    await writeFile(`${made.seedFile}.mark`, saved.mark, { mode: 0o600 });
     return made;
   }
 
@@ -92,13 +92,30 @@ export class OrderService {
     await copyServiceRows(this.database, database);
     const folder = await makeDataDir();
     const made = new OrderService(this.bitcoind, this.chain, database, folder, this.#settings);
-    await copyFile(this.#seedFile, made.#seedFile);
-    await copyFile(`${this.#seedFile}.mark`, `${made.#seedFile}.mark`);
+    await copyFile(this.seedFile, made.seedFile);
+    await copyFile(`${this.seedFile}.mark`, `${made.seedFile}.mark`);
     return made;
   }
 
-  get #seedFile(): string {
+  /** An empty machine beside the same node: neither rows nor a seed. It does not run yet. */
+  async emptyElsewhere(): Promise<OrderService> {
+    const database = await createEmptyDatabase();
+    const folder = await makeDataDir();
+    return new OrderService(this.bitcoind, this.chain, database, folder, this.#settings);
+  }
+
+  /** Its seed file, with the mark beside it. */
+  get seedFile(): string {
     return join(this.#folder.path, 'seed');
+  }
+
+  /** Settings of its places. */
+  get places(): Record<string, string> {
+    return {
+      WALLET_SEED_FILE: this.seedFile,
+      FILES_DIR: join(this.#folder.path, 'files'),
+      SERVICE_SECRET_FILE: join(this.#folder.path, 'secret'),
+    };
   }
 
   /** Its log. */
@@ -121,9 +138,7 @@ export class OrderService {
     const words = ['serve', '--node', rpcUrl, '--cookie-file', cookieFile, '--port', '0'];
     this.#process = startCli(words, {
       ...this.database.settings,
-      WALLET_SEED_FILE: this.#seedFile,
-      FILES_DIR: join(this.#folder.path, 'files'),
-      SERVICE_SECRET_FILE: join(this.#folder.path, 'secret'),
+      ...this.places,
       ORDER_RATE: '0',
       // the receivers of tests are on this machine
       ALLOW_PRIVATE_URLS: 'true',
@@ -150,7 +165,7 @@ export class OrderService {
       ...this.database.settings,
       BITCOIN_RPC_URL: rpcUrl,
       BITCOIN_COOKIE_FILE: cookieFile,
-      WALLET_SEED_FILE: this.#seedFile,
+      ...this.places,
       ...this.#settings,
       ...settings,
     });
