@@ -22,6 +22,7 @@ import { payoutsCommand } from './commands/ordering/payouts.ts';
 import { webhooksCommand } from './commands/ordering/webhooks.ts';
 import { demoCommand } from './commands/serving/demo.ts';
 import { serveCommand } from './commands/serving/serve.ts';
+import { completionCommand } from './commands/setup/completion.ts';
 import { initCommand } from './commands/setup/init.ts';
 import { tokenpayCommand } from './commands/tokenpay/tokenpay.ts';
 import { walletCommand } from './commands/wallet/wallet.ts';
@@ -53,6 +54,7 @@ export const commands: readonly Command[] = [
   collectionsCommand,
   backupCommand,
   restoreCommand,
+  completionCommand(() => commands),
 ];
 
 const program = 'satscribe';
