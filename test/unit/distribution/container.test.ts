@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { configSchema } from '#config/config.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -47,4 +48,48 @@ test('docker-compose.yml gives settings that exist', () => {
   const known = Object.keys(configSchema.properties).map(variableOf);
   expect(givenSettings().length).toBeGreaterThan(5);
   for (const name of givenSettings()) expect(known).toContain(name);
+});
+
+interface ComposeService {
+  readonly profiles?: readonly string[];
+  readonly command?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly networks?: { readonly default: { readonly aliases: readonly string[] } };
+  readonly depends_on?: Readonly<Record<string, { readonly required?: boolean }>>;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+describe('docker-compose.yml', () => {
+  const compose = parse(read('docker-compose.yml'), { merge: true }) as {
+    readonly services: Readonly<Record<string, ComposeService>>;
+    readonly volumes: Readonly<Record<string, null>>;
+  };
+  const profiles = ['mainnet', 'signet', 'regtest'] as const;
+
+  test.each(profiles)('has a node for %s with all blocks, REST and ZMQ', (network) => {
+    const node = compose.services[`bitcoind-${network}`]!;
+    expect(node.profiles).toEqual([network]);
+    expect(node.command!.includes(`-${network}`)).toBe(network !== 'mainnet');
+    for (const flag of ['-rest', '-txindex=1', '-prune=0', '-rpcport=8332'])
+      expect(node.command).toContain(flag);
+    for (const topic of ['sequence', 'rawtx', 'hashblock'])
+      expect(node.command!.some((flag) => flag.startsWith(`-zmqpub${topic}=`))).toBe(true);
+    // Satscribe finds the node of any profile by this name
+    expect(node.networks!.default.aliases).toEqual(['bitcoind']);
+    expect(compose.services['satscribe']!.environment!['BITCOIN_RPC_URL']).toContain('http://bitcoind:8332');
+    // without the profile the service starts all the same
+    expect(compose.services['satscribe']!.depends_on![`bitcoind-${network}`]!.required).toBe(false);
+    // only a chain of one's own has a password that everyone knows
+    const [password] = node.command!.filter((flag) => flag.startsWith('-rpcpassword='));
+    expect(password).toBe(
+      `-rpcpassword=\${BITCOIN_RPC_PASSWORD:-${network === 'regtest' ? 'satscribe' : ''}}`,
+    );
+  });
+
+  test('declares every volume that a service names, once for each node', () => {
+    const named = Object.values(compose.services).flatMap(({ volumes = [] }) =>
+      volumes.map((volume) => volume.split(':')[0]!),
+    );
+    expect(named.toSorted()).toEqual(Object.keys(compose.volumes).toSorted());
+  });
 });
