@@ -13,3 +13,14 @@ export const exitCodes = {
   SIGINT: 130,
   SIGTERM: 143,
 } as const;
+
+/** Ends a command that has printed its result, with an exit code of its own and without a message. */
+export class EndWith extends Error {
+  override readonly name = 'EndWith';
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super(`exit code ${exitCode}`);
+    this.exitCode = exitCode;
+  }
+}

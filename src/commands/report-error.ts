@@ -4,10 +4,11 @@ import { systemFailure } from '#kernel/errors/system-failure.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { terminalLines } from '#kernel/text/terminal-text.ts';
 import { UsageError } from '#src/app/command-context.ts';
-import { exitCodes } from './exit-codes.ts';
+import { EndWith, exitCodes } from './exit-codes.ts';
 
 /** Prints to stderr what happened, what it means and what to do. Returns the exit code. */
 export function report(thrown: unknown): number {
+  if (thrown instanceof EndWith) return thrown.exitCode;
   const error = operatingFailure(thrown);
   if (error instanceof UsageError) {
     write(`satscribe: ${error.message}\n`);

@@ -82,12 +82,19 @@ export async function filesOfHome(home: string): Promise<ServerFiles> {
  */
 export async function existingHome(dataDir: string): Promise<string | null> {
   const location = await readLocation(dataDir);
-  if (location === null) {
-    const inside = await insideOf(dataDir).catch(() => null);
-    return inside !== null && (await isFolder(join(inside, 'data'))) ? inside : null;
-  }
-  await claimHome(location, dataDir);
-  return location.home;
+  if (location !== null) await claimHome(location, dataDir);
+  return homeOf(location, dataDir);
+}
+
+/** Returns the home like `existingHome`, without a check whether it belongs to another folder. Changes nothing. */
+export async function knownHome(dataDir: string): Promise<string | null> {
+  return homeOf(await readLocation(dataDir), dataDir);
+}
+
+async function homeOf(location: Location | null, dataDir: string): Promise<string | null> {
+  if (location !== null) return location.home;
+  const inside = await insideOf(dataDir).catch(() => null);
+  return inside !== null && (await isFolder(join(inside, 'data'))) ? inside : null;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { BatchRpc, NodeFacts, NodeMessages, ZmqTopic } from '#kernel/contracts/node.ts';
+import type { BatchRpc, NodeAdvice, NodeFacts, NodeMessages, ZmqTopic } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
@@ -143,8 +143,11 @@ export const bulkRpc = (rpc: CoreRpc, bulk: BulkReads): BulkRpc => ({
   rawMempool: (signal) => bulk.rawMempool(signal),
 });
 
-const zmqAdvice = (endpoint: string): string =>
-  `ZMQ at ${endpoint} cannot be reached: set BITCOIN_ZMQ to an address that can, or let zmqpub… in bitcoin.conf listen on one. Meanwhile the node is polled every few seconds.`;
+const zmqAdvice = (endpoint: string): NodeAdvice => ({
+  feature: 'zmq',
+  message: `ZMQ at ${endpoint} cannot be reached: the node is polled every few seconds.`,
+  action: 'Set BITCOIN_ZMQ to an address that can be reached, or let zmqpub… in bitcoin.conf listen on one.',
+});
 
 /**
  * The topic that announces blocks, for a connection of its own. A node publishes every transaction of a block before

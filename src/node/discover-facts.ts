@@ -1,4 +1,4 @@
-import type { CallOptions, NodeFacts, NodeRpc, ZmqTopic } from '#kernel/contracts/node.ts';
+import type { CallOptions, NodeAdvice, NodeFacts, NodeRpc, ZmqTopic } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
@@ -22,23 +22,50 @@ const smallAnswerBytesMax = 1024 * 1024;
 const spentOfTipBytesMax = 256 * 1024 * 1024;
 
 const advices = {
-  rest: (url: string) =>
-    `No REST at ${shownAddress(url)}: put rest=1 into bitcoin.conf. Meanwhile blocks are read by RPC, several times slower.`,
-  spentTxOuts:
-    'No /rest/spenttxouts: Bitcoin Core has it from version 30 on, Knots from 29. Meanwhile spent outputs are read by RPC, several times slower.',
-  sequence:
-    'No ZMQ topic sequence: put zmqpubsequence=tcp://127.0.0.1:28332 into bitcoin.conf. Meanwhile the node is polled every few seconds.',
-  rawtx:
-    'No ZMQ topic rawtx: put zmqpubrawtx=tcp://127.0.0.1:28332 into bitcoin.conf. Meanwhile transactions of the mempool are fetched one by one.',
-  txIndex:
-    'No transaction index: put txindex=1 into bitcoin.conf. Meanwhile transactions without indexed inscriptions are unknown once they leave the mempool.',
-  txIndexBehind:
-    'The transaction index of the node is still being built: until then transactions without indexed inscriptions may be unknown.',
-  reveals:
-    'This node is Bitcoin Knots: its mempool accepts no reveal of an inscription, with any setting. Inscriptions are still indexed, once they are in a block; to send them, use Bitcoin Core.',
-  pruned: (height: Height) =>
-    `The node prunes its blocks and has only those from height ${height} on: put prune=0 into bitcoin.conf (it then downloads the others again). Meanwhile no block below that height can be indexed or verified.`,
-};
+  rest: (url: string): NodeAdvice => ({
+    feature: 'rest',
+    message: `No REST at ${shownAddress(url)}: blocks are read by RPC, several times slower.`,
+    action: 'Put rest=1 into bitcoin.conf, and restart the node.',
+  }),
+  spentTxOuts: {
+    feature: 'spenttxouts',
+    message: 'No /rest/spenttxouts: spent outputs are read by RPC, several times slower.',
+    action: 'Use Bitcoin Core 30 or newer, or Knots 29 or newer.',
+  },
+  sequence: {
+    feature: 'sequence',
+    message: 'No ZMQ topic sequence: the node is polled every few seconds.',
+    action: 'Put zmqpubsequence=tcp://127.0.0.1:28332 into bitcoin.conf, and restart the node.',
+  },
+  rawtx: {
+    feature: 'rawtx',
+    message: 'No ZMQ topic rawtx: transactions of the mempool are fetched one by one.',
+    action: 'Put zmqpubrawtx=tcp://127.0.0.1:28332 into bitcoin.conf, and restart the node.',
+  },
+  txIndex: {
+    feature: 'txindex',
+    message:
+      'No transaction index: transactions without indexed inscriptions are unknown once they leave the mempool.',
+    action: 'Put txindex=1 into bitcoin.conf, and restart the node.',
+  },
+  txIndexBehind: {
+    feature: 'txindex',
+    message:
+      'The transaction index of the node is still being built: until then transactions without indexed inscriptions may be unknown.',
+    action: 'Wait: the node builds it in the background.',
+  },
+  reveals: {
+    feature: 'revealing',
+    message:
+      'This node is Bitcoin Knots: its mempool accepts no reveal of an inscription, with any setting. Inscriptions are still indexed, once they are in a block.',
+    action: 'To send inscriptions, use Bitcoin Core.',
+  },
+  pruned: (height: Height): NodeAdvice => ({
+    feature: 'unpruned',
+    message: `The node prunes its blocks and has only those from height ${height} on: no block below that height can be indexed or verified.`,
+    action: 'Put prune=0 into bitcoin.conf, and restart the node, which then downloads the others again.',
+  }),
+} as const satisfies Record<string, NodeAdvice | ((of: never) => NodeAdvice)>;
 
 /**
  * Discovers a node's properties and features. Throws like NodeRpc, and also `network_mismatch`.
@@ -80,14 +107,14 @@ export async function discoverFacts(
 function readingAdvice(
   { hasRest, spentOutputs }: Pick<NodeFacts, 'hasRest' | 'spentOutputs'>,
   restUrl: string,
-): string[] {
+): NodeAdvice[] {
   if (!hasRest) return [advices.rest(restUrl)];
   return spentOutputs === 'rpc' ? [advices.spentTxOuts] : [];
 }
 
 /** Advice for the operator if news of the node arrives later than necessary. */
-function newsAdvice({ zmq }: Pick<NodeFacts, 'zmq'>): string[] {
-  const advice: string[] = [];
+function newsAdvice({ zmq }: Pick<NodeFacts, 'zmq'>): NodeAdvice[] {
+  const advice: NodeAdvice[] = [];
   if (!zmq.has('sequence')) advice.push(advices.sequence);
   if (!zmq.has('rawtx')) advice.push(advices.rawtx);
   return advice;
@@ -97,8 +124,8 @@ function newsAdvice({ zmq }: Pick<NodeFacts, 'zmq'>): string[] {
 function policyAdvice(
   { reveals, pruneHeight }: Pick<NodeFacts, 'reveals' | 'pruneHeight'>,
   txIndex: 'whole' | 'behind' | 'none',
-): string[] {
-  const advice: string[] = [];
+): NodeAdvice[] {
+  const advice: NodeAdvice[] = [];
   if (txIndex === 'none') advice.push(advices.txIndex);
   if (txIndex === 'behind') advice.push(advices.txIndexBehind);
   if (reveals === 'refused') advice.push(advices.reveals);

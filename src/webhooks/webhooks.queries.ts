@@ -87,3 +87,21 @@ export async function readWaiting(client: pg.Pool | pg.ClientBase): Promise<Wait
   );
   return rows[0] ?? { count: 0, oldestSeconds: null, givenUp: 0, gone: 0 };
 }
+
+/** A receiver whose messages do not arrive. */
+export interface FailingReceiver {
+  readonly host: string;
+  /** Number of messages that failed at least three times and still wait, or were given up within the last day. */
+  readonly count: number;
+}
+
+/** At most three receivers whose messages do not arrive, with the most messages first. */
+export async function readFailingReceivers(client: pg.Pool | pg.ClientBase): Promise<FailingReceiver[]> {
+  const { rows } = await client.query<FailingReceiver>(
+    `SELECT host, count(*) AS count FROM service.webhooks
+      WHERE host IS NOT NULL
+        AND (state = 'waiting' AND tries >= 3 OR state = 'given-up' AND tried_at > now() - interval '1 day')
+      GROUP BY host ORDER BY count(*) DESC, host LIMIT 3`,
+  );
+  return rows;
+}

@@ -278,7 +278,7 @@ export async function openServer(context: CommandContext, access: DatabaseAccess
 }
 
 /** The server at the given URLs. A process that only answers requests uses only the reader's URL, if it is given. */
-async function givenServer(
+export async function givenServer(
   { databaseUrl, databaseReaderUrl, role }: Config,
   access: DatabaseAccess,
 ): Promise<Server> {

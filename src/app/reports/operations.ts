@@ -92,7 +92,7 @@ export function openOperations(context: CommandContext, database: AnsweringDatab
 }
 
 /** The disk space that the user of this process may still use. Root may have more. */
-async function diskRoomOf(folder: string): Promise<DiskRoom> {
+export async function diskRoomOf(folder: string): Promise<DiskRoom> {
   const { bavail, blocks, bsize } = await statfs(folder);
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }

@@ -32,7 +32,13 @@ const syncStopMs = 60_000;
 const sameLineEveryMs = 60_000;
 
 /** Opens a client for the life of the process. Returns `null` if no Elasticsearch is set. */
-export function openElastic({ config, lifecycle }: CommandContext, timeoutMs: number): ElasticClient | null {
+export function openElastic(
+  {
+    config,
+    lifecycle,
+  }: Pick<CommandContext, 'config'> & { readonly lifecycle: Pick<CommandContext['lifecycle'], 'add'> },
+  timeoutMs: number,
+): ElasticClient | null {
   const { elasticsearchUrl: url } = config;
   if (url === undefined) return null;
   const client = createElasticClient({

@@ -15,7 +15,7 @@ export interface TriedNode {
   readonly pruneHeight: number | null;
   readonly hasRest: boolean;
   readonly zmqTopics: readonly string[];
-  /** Missing features, each with the line of bitcoin.conf that adds it. */
+  /** Missing features, each with the change that adds the feature. */
   readonly advice: readonly string[];
 }
 
@@ -24,7 +24,8 @@ export async function tryNode(config: Config, signal: AbortSignal): Promise<Trie
   const node = await connectNode(nodeSettings(config, null), { signal });
   try {
     const { blocks } = await askChainInfo(node.rpc, signal);
-    const { network, version, pruneHeight, hasRest, zmq, advice } = node.facts;
+    const { network, version, pruneHeight, hasRest, zmq, advice: found } = node.facts;
+    const advice = found.map(({ message, action }) => `${message} ${action}`);
     return { network, version, height: blocks, pruneHeight, hasRest, zmqTopics: [...zmq.keys()], advice };
   } finally {
     await node.close();

@@ -234,7 +234,7 @@ function logFacts(log: Logger, { name, facts }: BitcoinNode): void {
     { network, version, hasRest, spentOutputs, isInitialBlockDownload, pruneHeight, zmq: [...zmq.keys()] },
     `${name} was found`,
   );
-  for (const line of facts.advice) log.warn(line);
+  for (const { message, action } of facts.advice) log.warn(`${message} ${action}`);
 }
 
 function blocksOf(url: string, network: NetworkName, reached: () => ConnectedNode): BlockSource {
@@ -252,7 +252,7 @@ function blocksOf(url: string, network: NetworkName, reached: () => ConnectedNod
 }
 
 /** The first height of blocks that matter. An index of addresses needs every block. */
-function firstHeightOf(
+export function firstHeightOf(
   { firstInscriptionHeight, firstRuneHeight }: NetworkParameters,
   { indexAddresses, indexRunes, indexSats }: Config,
 ): Height {

@@ -57,8 +57,28 @@ export interface NodeFacts {
   readonly reveals: Exclude<RevealPolicy, 'accepted'>;
   /** Endpoints by topic. If this is empty, the node is only polled. */
   readonly zmq: ReadonlyMap<ZmqTopic, string>;
-  /** The missing features. Each has the line of bitcoin.conf that adds the feature. */
-  readonly advice: readonly string[];
+  /** The missing features. */
+  readonly advice: readonly NodeAdvice[];
+}
+
+/** Features that a node can lack. `zmq`: its endpoint cannot be reached. `revealing`: its policy refuses reveals. */
+export type NodeFeature =
+  | 'rest'
+  | 'spenttxouts'
+  | 'sequence'
+  | 'rawtx'
+  | 'zmq'
+  | 'txindex'
+  | 'revealing'
+  | 'unpruned';
+
+/** A feature that the node lacks. */
+export interface NodeAdvice {
+  readonly feature: NodeFeature;
+  /** The missing feature, and its consequence. */
+  readonly message: string;
+  /** The change that adds the feature, mostly a line of bitcoin.conf. */
+  readonly action: string;
 }
 
 export type ZmqTopic = 'sequence' | 'rawtx' | 'hashblock';

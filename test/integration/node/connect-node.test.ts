@@ -289,7 +289,7 @@ describe.skipIf(!hasBitcoind)('a node that lacks things', () => {
     const node = await connect(await startBitcoind({ rest: false, zmq: [], txindex: false, password }));
     expect(node.facts).toMatchObject({ hasRest: false, spentOutputs: 'rpc', hasTxIndex: false });
     expect(node.facts.zmq.size).toBe(0);
-    expect(node.facts.advice.map((line) => /put (\w+)=/u.exec(line)?.[1])).toEqual([
+    expect(node.facts.advice.map(({ action }) => /Put (\w+)=/u.exec(action)?.[1])).toEqual([
       'rest',
       'zmqpubsequence',
       'zmqpubrawtx',
@@ -335,7 +335,9 @@ describe.skipIf(!hasBitcoind)('a node that lacks things', () => {
     const bitcoind = await startBitcoind();
     nodes.push(bitcoind);
     const node = await connectNode({ ...bitcoind.settings, zmq: 'tcp://127.0.0.1:9' });
-    expect(node.facts.advice.join('\n')).toContain('ZMQ at tcp://127.0.0.1:9 cannot be reached');
+    expect(node.facts.advice.map(({ message }) => message)).toEqual([
+      expect.stringContaining('ZMQ at tcp://127.0.0.1:9 cannot be reached'),
+    ]);
     expect(await node.rpc.call('getblockcount')).toBe(0);
     await node.close();
   });
@@ -349,7 +351,14 @@ describe.skipIf(!hasBitcoind)('a node that lacks things', () => {
     const node = await connectNode(bitcoind.settings);
     const { pruneHeight, advice } = node.facts;
     expect(pruneHeight).toBeGreaterThan(0);
-    expect(advice.join('\n')).toContain(`from height ${pruneHeight} on: put prune=0`);
+    expect(advice).toEqual([
+      expect.objectContaining({ feature: 'txindex' }),
+      {
+        feature: 'unpruned',
+        message: expect.stringContaining(`from height ${pruneHeight} on`) as string,
+        action: expect.stringContaining('Put prune=0') as string,
+      },
+    ]);
     const hashAt = async (height: number): Promise<Uint8Array> =>
       parseBlockHash(await node.rpc.call<string>('getblockhash', [height]))!;
     const gone = await hashAt(1);

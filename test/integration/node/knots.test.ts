@@ -22,7 +22,7 @@ describe.skipIf(knots === null)('Bitcoin Knots', () => {
   test('is told to be a node that relays no inscription, in one line and in /status', async () => {
     const { reveals, advice } = live.node.facts;
     expect(reveals).toBe('refused');
-    expect(advice).toEqual([
+    expect(advice.map(({ message }) => message)).toEqual([
       expect.stringContaining('This node is Bitcoin Knots: its mempool accepts no reveal'),
     ]);
     await live.eventually(async () => {

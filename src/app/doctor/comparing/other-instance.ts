@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
+import { boundedText } from '../bounded-text.ts';
 
 /** The hashes of a block's events in hex, from another instance. */
 export interface OtherHashes {
@@ -75,7 +76,7 @@ export class OtherInstance {
     const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(answerMs)]);
     try {
       const answer = await fetch(new URL(path, this.#address), { signal });
-      return { status: answer.status, text: await boundedText(answer) };
+      return { status: answer.status, text: await boundedText(answer, answerBytesMax) };
     } catch (error) {
       this.#signal.throwIfAborted();
       throw this.#unusable(whyFailed(error as Error), error);
@@ -94,19 +95,6 @@ export class OtherInstance {
  */
 function whyFailed({ message, cause }: Error): string {
   return cause instanceof Error && cause.message !== '' ? `${message}: ${cause.message}` : message;
-}
-
-async function boundedText(answer: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  const body: AsyncIterable<Uint8Array> | null = answer.body;
-  if (body === null) return '';
-  for await (const part of body) {
-    size += part.length;
-    if (size > answerBytesMax) throw new Error(`an answer has more than ${answerBytesMax} bytes`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
 }
 
 function parsed(text: string): unknown {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { firstDifference, firstLineDifference } from '#src/app/doctor/first-difference.ts';
+import { firstDifference, firstLineDifference } from '#src/app/doctor/comparing/first-difference.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 test('halving finds the first height that differs, with few questions', async () => {
