@@ -10,8 +10,32 @@ import {
   useSession,
 } from './sessions/sessions.store.ts';
 import { checkTypedKey, type KeyCheckParts } from './sessions/sign-in.ts';
+import { auditSheet } from './sheets/audit-sheet.ts';
+import { coinsSheet } from './sheets/coins-sheet.ts';
+import { collectionSheet, collectionsSheet } from './sheets/collections-sheet.ts';
+import type { SheetQuery } from './sheets/list-pages.ts';
+import { orderSheet } from './sheets/order-sheet.ts';
+import { ordersSheet } from './sheets/orders-sheet.ts';
 import { overviewSheet } from './sheets/overview-sheet.ts';
+import { payoutsSheet } from './sheets/payouts-sheet.ts';
 import { sessionsSheet } from './sheets/sessions-sheet.ts';
+import { shopsSheet } from './sheets/shops-sheet.ts';
+import { webhooksSheet } from './sheets/webhooks-sheet.ts';
+import { withdrawalsSheet } from './sheets/withdrawals-sheet.ts';
+
+/** Pages without an id, by the last part of their path. */
+const lists = {
+  orders: ordersSheet,
+  payouts: payoutsSheet,
+  withdrawals: withdrawalsSheet,
+  shops: shopsSheet,
+  collections: collectionsSheet,
+  webhooks: webhooksSheet,
+  coins: coinsSheet,
+  audit: auditSheet,
+} as const;
+type ListName = keyof typeof lists;
+export const listNames = Object.keys(lists) as ListName[];
 
 export interface OperatorConsoleParts extends KeyCheckParts {
   /** Connections of the role that owns the tables. */
@@ -61,6 +85,20 @@ export class OperatorConsole {
 
   overview(): Promise<ConsoleSheet> {
     return overviewSheet(this.#parts.pool);
+  }
+
+  list(name: ListName, query: SheetQuery): Promise<ConsoleSheet> {
+    return lists[name](this.#parts.pool, query);
+  }
+
+  /** Throws `order_unknown`. */
+  order(id: string): Promise<ConsoleSheet> {
+    return orderSheet(this.#parts.pool, id);
+  }
+
+  /** Throws `mint_unknown`. */
+  collection(id: string): Promise<ConsoleSheet> {
+    return collectionSheet(this.#parts.pool, id);
   }
 
   sessionsSheet(session: ConsoleSession): Promise<ConsoleSheet> {

@@ -1,4 +1,11 @@
-import { type CoinHolder, coinHolders, type ShownCoin, showCoins } from '#orders/operator/operator-coins.ts';
+import {
+  type CoinHolder,
+  type CoinSum,
+  coinHolders,
+  type ShownCoin,
+  showCoins,
+  sumsOfCoins,
+} from '#orders/operator/operator-coins.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { withWalletDatabase } from '#src/app/ordering/wallet.ts';
 
@@ -10,7 +17,7 @@ export async function coins(context: CommandContext): Promise<void> {
     const { coins: shown, isComplete } = await showCoins(pool, held);
     if (!isComplete)
       process.stderr.write('coins of earlier orders are still being listed: some are missing here\n');
-    const sums = sumsOf(shown);
+    const sums = sumsOfCoins(shown);
     await print(
       flags['json'] === undefined
         ? textOf(shown, sums)
@@ -26,20 +33,7 @@ function holderOf(name: string | undefined): CoinHolder | null {
   return held;
 }
 
-interface Sum {
-  readonly held: CoinHolder;
-  readonly coins: number;
-  readonly sats: number;
-}
-
-const sumsOf = (shown: readonly ShownCoin[]): Sum[] =>
-  coinHolders.flatMap((held) => {
-    const of = shown.filter((coin) => coin.held === held);
-    const sats = of.reduce((sum, coin) => sum + coin.sats, 0);
-    return of.length === 0 ? [] : [{ held, coins: of.length, sats }];
-  });
-
-function textOf(shown: readonly ShownCoin[], sums: readonly Sum[]): string {
+function textOf(shown: readonly ShownCoin[], sums: readonly CoinSum[]): string {
   if (shown.length === 0) return 'no coins\n';
   const lines = shown.map(({ held, sats, height, branch, index, output, why, orderId }) =>
     [

@@ -1,19 +1,121 @@
 import type pg from 'pg';
-import type { ConsoleSheet } from '#kernel/contracts/console-sheet.ts';
+import { listCollections } from '#collections/collection/collection.store.ts';
+import type { ConsoleCell, ConsoleSheet } from '#kernel/contracts/console-sheet.ts';
+import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import { readLastAudit } from '#orders/audit/audit.store.ts';
+import { owingOrders } from '#orders/ledger/owed.queries.ts';
+import { showCoins, sumsOfCoins } from '#orders/operator/operator-coins.ts';
+import { countTroubles } from '#orders/order/order.store.ts';
+import { listPayouts } from '#payouts/payout/payout.store.ts';
+import { listTokenOrders } from '#tokenpay/operator/listed-orders.ts';
+import { listWithdrawals } from '#tokenpay/withdrawing/withdrawals.store.ts';
+import { readRelease } from '#wallet/indices/release.store.ts';
+import { listDeliveries } from '#webhooks/webhooks.queries.ts';
 
-/** The first page: the work that waits for a person. */
+/** Maximum number of things that are counted. A person who has more of one kind looks at the list anyway. */
+const countedMax = 500;
+
+/** The first page: how much waits for a person, and the state of the wallet. */
 export async function overviewSheet(pool: pg.Pool): Promise<ConsoleSheet> {
-  const audit = await readLastAudit(pool);
+  const waiting = await readWaiting(pool);
+  const work = waiting.filter(([, count]) => count > 0);
   return {
     title: 'Overview',
     parts: [
+      { kind: 'heading', words: 'Waits for you' },
       {
-        kind: 'facts',
-        facts: [
-          ['Last audit', audit === null ? 'none yet' : `${audit.differing} of ${audit.orders} orders differ`],
-        ],
+        kind: 'table',
+        label: 'Work that waits for a person',
+        columns: ['Where', 'Number', 'What to do'],
+        rows: work.map(([words, count, href, action]) => [
+          { words, href },
+          count > countedMax ? `more than ${countedMax}` : count,
+          action,
+        ]),
+        empty: 'Nothing waits for you.',
       },
+      { kind: 'heading', words: 'State' },
+      { kind: 'facts', facts: await readState(pool) },
     ],
   };
+}
+
+type Waiting = readonly [words: string, count: number, href: string, action: string];
+
+async function readWaiting(pool: pg.Pool): Promise<readonly Waiting[]> {
+  const limit = countedMax + 1;
+  const troubles = await countTroubles(pool);
+  const owing = await owingOrders(pool, limit);
+  const payouts = await listPayouts(pool, limit);
+  const withdrawals = await listWithdrawals(pool, { account: null, state: 'pending', limit });
+  const aside = await listTokenOrders(pool, { state: null, account: null, withAside: true, limit });
+  const undecided = aside.orders.flatMap(({ credits }) =>
+    credits.filter((credit) => credit.aside !== null && credit.decision === null),
+  );
+  return [
+    ['Failed orders', troubles.failed, '/console/orders?state=error', 'satscribe orders retry, or refund.'],
+    ['Stuck orders', troubles.stuck, '/console/orders?state=stuck', 'Add a coin, or raise the named budget.'],
+    [
+      'Refunds without an address',
+      owing.filter(({ refundAddress }) => refundAddress === null).length,
+      '/console/orders?state=owed',
+      'Ask the customer for an address: satscribe orders refund.',
+    ],
+    [
+      'Payouts that wait',
+      payouts.filter(({ state, stuck }) => stuck !== null && (state === 'asked' || state === 'signed'))
+        .length,
+      '/console/payouts',
+      'Each says why.',
+    ],
+    [
+      'Withdrawals that wait',
+      withdrawals.filter(({ reason }) => reason !== null).length,
+      '/console/withdrawals?state=pending',
+      'Each says why.',
+    ],
+    ['Outputs set aside', undecided.length, '/console/shops', 'satscribe tokenpay credit, or return.'],
+    [
+      'Collections to decide',
+      (await listCollections(pool, 'pending', { after: null, limit })).length,
+      '/console/collections?state=pending',
+      'satscribe mint approve, or refuse.',
+    ],
+    [
+      'Messages that were given up',
+      (await listDeliveries(pool, { state: 'given-up', limit })).length,
+      '/console/webhooks?state=given-up',
+      'satscribe webhooks replay, once the receiver answers.',
+    ],
+    [
+      'Receivers that are gone (410)',
+      (await listDeliveries(pool, { state: 'gone', limit })).length,
+      '/console/webhooks?state=gone',
+      'satscribe webhooks replay, if the receiver is back.',
+    ],
+  ];
+}
+
+async function readState(pool: pg.Pool): Promise<readonly (readonly [string, ConsoleCell])[]> {
+  const audit = await readLastAudit(pool);
+  const release = await readRelease(pool);
+  const isSigned = await isAdvisoryLockHeld(pool, 'orders');
+  const free = sumsOfCoins((await showCoins(pool, 'free')).coins)[0];
+  return [
+    [
+      'Last audit',
+      audit === null
+        ? 'no audit has ended yet'
+        : `${audit.differing} of ${audit.orders} orders differ, ${Math.round(audit.ageSeconds / 60)} minutes ago`,
+    ],
+    ['Process with the seed', isSigned ? 'runs' : 'none runs: nothing is signed (WALLET_SEED_FILE)'],
+    ['Addresses', releaseWords(release)],
+    ['Free coins (sats)', free?.sats ?? 0],
+  ];
+}
+
+function releaseWords(release: Awaited<ReturnType<typeof readRelease>>): string {
+  if (release === null) return 'the database has no wallet';
+  if (release.problem !== null) return `none are released: ${release.problem} (docs/errors.md)`;
+  return release.isLive ? 'are released' : 'none are released: the process with the seed releases them';
 }

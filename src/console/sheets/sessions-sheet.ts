@@ -14,11 +14,11 @@ export async function sessionsSheet(pool: pg.Pool, { id: own }: ConsoleSession):
       {
         kind: 'table',
         label: 'Sessions',
-        columns: ['Account', 'Key', 'Signed in from', 'Signed in (UTC)', 'Last request (UTC)', ''],
+        columns: ['Account', 'Key', 'Signed in from', 'Signed in (UTC)', 'Last request (UTC)', 'This one'],
         // the session of a revoked key is of no use
         rows: sessions.flatMap(({ id, keyId, address, createdAt, usedAt }) => {
           const key = keyOf.get(keyId);
-          const mark = id === own ? 'this session' : null;
+          const mark = id === own ? 'yes' : null;
           return key === undefined ? [] : [[key.account, `${key.prefix}…`, address, createdAt, usedAt, mark]];
         }),
         empty: 'no session',

@@ -7,8 +7,11 @@ import { sendPage } from '#http/server/answers/send-page.ts';
 import { bodyLimits, limits } from '#http/server/limits.ts';
 import type { RoutePolicy } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import type { ConsoleSheet } from '#kernel/contracts/console-sheet.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { errorCodes } from '#kernel/errors/error-codes.ts';
 import type { Markup } from '#web/html.ts';
-import { type ConsoleReader, signInPage } from '#web/pages/console.page.ts';
+import { type ConsoleReader, sheetPage, signInPage } from '#web/pages/console.page.ts';
 import { secretOfCookie } from './console-cookie.ts';
 import { requireFormToken, requireOwnOrigin } from './own-forms.ts';
 
@@ -81,8 +84,29 @@ export function formRoute(
   });
 }
 
-const sessionEnded =
-  'Your session has ended, so nothing was done. Sign in again: the form is then shown with its values, and you can confirm it.';
+/** Sends a page of the console. A refusal, such as an unknown id, is a page of the console, too. */
+export async function answerSheet(
+  reply: FastifyReply,
+  { network }: ConsoleDependencies,
+  session: ConsoleSession,
+  make: () => Promise<ConsoleSheet>,
+): Promise<FastifyReply> {
+  const frame = { network: network.name, reader: readerOf(session) };
+  try {
+    const sheet = await make();
+    return await sendConsolePage(reply, sheetPage({ ...frame, sheet }));
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    const sheet = { title: 'Not found', parts: [{ kind: 'words', words: [error.message] }] } as const;
+    return sendConsolePage(reply, sheetPage({ ...frame, sheet }), 404);
+  }
+}
+
+/** Whether an error is an answer to the operator: the same request would be refused again. */
+export const isRefusal = (error: unknown): error is AppError =>
+  error instanceof AppError && errorCodes[error.code].retry === 'never';
+
+const sessionEnded = 'Your session has ended, so nothing was done. Sign in again, and send the form again.';
 
 async function sessionOf(
   request: FastifyRequest,

@@ -1,11 +1,15 @@
+import type { FastifyRequest } from 'fastify';
+import { listNames } from '#console/operator-console.ts';
 import { clientOfRequest } from '#http/server/access/client.ts';
 import { open } from '#http/server/access/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
+import type { ConsoleSheet } from '#kernel/contracts/console-sheet.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { sheetPage } from '#web/pages/console.page.ts';
 import { consoleCookie } from './console-cookie.ts';
 import {
+  answerSheet,
   type ConsoleDependencies,
   type FormFields,
   formFields,
@@ -21,17 +25,26 @@ import { requireOwnOrigin } from './own-forms.ts';
 /** Routes of the operator's console (docs/console.md). */
 export function consoleRoutes(app: App, deps: ConsoleDependencies): void {
   sessionRoutes(app, deps);
-  sheetRoute(app, deps, '/console', async (_request, reply, session) =>
-    sendConsolePage(
-      reply,
-      sheetPage({
-        network: deps.network.name,
-        reader: readerOf(session),
-        sheet: await deps.console.overview(),
-      }),
+  const { console: own } = deps;
+  const shows = (url: string, sheetOf: (request: FastifyRequest) => Promise<ConsoleSheet>): void =>
+    sheetRoute(app, deps, url, (request, reply, session) =>
+      answerSheet(reply, deps, session, () => sheetOf(request)),
+    );
+  shows('/console', () => own.overview());
+  for (const name of listNames) shows(`/console/${name}`, ({ query }) => own.list(name, singlesOf(query)));
+  shows('/console/orders/:id', async ({ params }) => own.order(idOf(params)));
+  shows('/console/collections/:id', async ({ params }) => own.collection(idOf(params)));
+}
+
+const idOf = (params: unknown): string => (params as { readonly id: string }).id;
+
+/** Parameters that are given once. Others are ignored. */
+const singlesOf = (query: unknown): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(query as Record<string, unknown>).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
     ),
   );
-}
 
 const keyFaults: readonly string[] = ['key_refused', 'key_scope', 'rate_limited'];
 

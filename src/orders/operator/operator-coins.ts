@@ -59,6 +59,21 @@ export async function showCoins(pool: pg.Pool, held: CoinHolder | null): Promise
   };
 }
 
+/** Coins of one holder together. */
+export interface CoinSum {
+  readonly held: CoinHolder;
+  readonly coins: number;
+  readonly sats: number;
+}
+
+/** Sums of coins by holder, for the holders that have any. */
+export const sumsOfCoins = (coins: readonly ShownCoin[]): CoinSum[] =>
+  coinHolders.flatMap((held) => {
+    const of = coins.filter((coin) => coin.held === held);
+    const sats = of.reduce((sum, coin) => sum + coin.sats, 0);
+    return of.length === 0 ? [] : [{ held, coins: of.length, sats }];
+  });
+
 function shown(coin: StoredCoin): ShownCoin {
   const { value, kind, subject, key, height } = coin;
   return {

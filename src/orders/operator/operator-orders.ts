@@ -23,6 +23,7 @@ import {
   readOrder,
   readOrderFiles,
   setRefundScript,
+  stuckOrders,
 } from '#orders/order/order.store.ts';
 import {
   deliveringStates,
@@ -47,18 +48,34 @@ import { type RefundOutcome, refundOutcome } from './refund-outcome.ts';
 
 /** The newest orders in a state. If `state` is null, orders in all states. */
 export async function listOrders(pool: pg.Pool, state: OrderState | null, limit: number) {
-  const orders = await ordersInState(pool, state, limit);
-  return orders.map(({ id, kind, terms, state: current, amount, createdAt, expiresAt, error, stuck }) => ({
-    id,
-    kind: shownOrderType(kind, terms),
-    state: current,
-    amount: Number(amount),
-    createdAt,
-    expiresAt,
-    error,
-    stuck,
-  }));
+  return (await ordersInState(pool, state, limit)).map(listedOrder);
 }
+
+/** The newest orders with a stuck transaction. */
+export async function listStuckOrders(pool: pg.Pool, limit: number) {
+  return (await stuckOrders(pool, limit)).map(listedOrder);
+}
+
+const listedOrder = ({
+  id,
+  kind,
+  terms,
+  state: current,
+  amount,
+  createdAt,
+  expiresAt,
+  error,
+  stuck,
+}: Order) => ({
+  id,
+  kind: shownOrderType(kind, terms),
+  state: current,
+  amount: Number(amount),
+  createdAt,
+  expiresAt,
+  error,
+  stuck,
+});
 
 /** The token order that charges the rune of an order (docs/collections.md, "Prices in runes"). */
 const shownTokenOrder = ({ id, account, state, rune, charges: { fee, token } }: TokenOrder) => ({
@@ -200,7 +217,7 @@ export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array)
   await withTransaction(pool, async (tx) => {
     await requireDestination(tx, { script, amount: null }, 'The address of --to');
     const order = await known(lockOrder(tx, id), id);
-    if (!refundable.includes(order.state)) throw refuses(order, 'refunded');
+    if (!isRefundable(order.state)) throw refuses(order, 'refunded');
     if (isDelivering(order.state)) {
       // only the service knows whether the node has the transactions
       await askForRefund(tx, id, script);
@@ -249,6 +266,9 @@ const refundable: readonly OrderState[] = [
   'cancelled',
   'refunded',
 ];
+
+/** Whether an order in this state may have money that can be refunded. */
+const isRefundable = (state: OrderState): boolean => refundable.includes(state);
 
 /** The network of the wallet. Throws `wallet_missing`. */
 export async function networkOfOrders(pool: pg.Pool): Promise<NetworkName> {

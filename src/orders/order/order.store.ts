@@ -498,6 +498,26 @@ export async function ordersInState(
   return rows.map(orderOf);
 }
 
+/** The newest orders with a stuck transaction. */
+export async function stuckOrders(client: pg.Pool, limit: number): Promise<Order[]> {
+  const { rows } = await client.query<Row>(
+    `SELECT ${columns} FROM service.orders WHERE stuck IS NOT NULL ORDER BY created_at DESC, id LIMIT $1`,
+    [limit],
+  );
+  return rows.map(orderOf);
+}
+
+/** Numbers of orders that wait for an operator. */
+export async function countTroubles(
+  client: pg.Pool,
+): Promise<{ readonly failed: number; readonly stuck: number }> {
+  const { rows } = await client.query<{ failed: number; stuck: number }>(
+    `SELECT count(*) FILTER (WHERE state = 'error') AS failed, count(*) FILTER (WHERE stuck IS NOT NULL) AS stuck
+       FROM service.orders`,
+  );
+  return rows[0] ?? { failed: 0, stuck: 0 };
+}
+
 /** Events of an order, in sequence. `to` is null if the state refused the event. */
 export async function readEvents(
   client: pg.Pool | pg.ClientBase,

@@ -17,6 +17,14 @@ export interface ConsoleReader {
 /** Paths of the console's pages, in the order of its menu. */
 const menu = [
   ['/console', 'Overview'],
+  ['/console/orders', 'Orders'],
+  ['/console/payouts', 'Payouts'],
+  ['/console/withdrawals', 'Withdrawals'],
+  ['/console/shops', 'Shops'],
+  ['/console/collections', 'Collections'],
+  ['/console/webhooks', 'Webhooks'],
+  ['/console/coins', 'Coins'],
+  ['/console/audit', 'Audit'],
   ['/console/sessions', 'Sessions'],
 ] as const;
 
@@ -53,7 +61,7 @@ const tokenField = ({ formToken }: ConsoleReader): Markup =>
   html`<input type="hidden" name="token" value="${formToken}">`;
 
 const signOutForm = (reader: ConsoleReader): Markup =>
-  html`<form action="/console/sign-out" method="post">${tokenField(reader)}<button class="button" type="submit">Sign out <span class="mono">${reader.prefix}…</span></button></form>`;
+  html`<form action="/console/sign-out" method="post">${tokenField(reader)}<button class="button" type="submit">Sign out</button></form>`;
 
 export interface SignInView {
   readonly network: string;
