@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { activeKeys } from '#accounts/active-key.queries.ts';
 import type { ConsoleSheet } from '#kernel/contracts/console-sheet.ts';
-import { AppError } from '#kernel/errors/app-error.ts';
+import { sendAgain } from './actions/send-again.ts';
 import {
   type ConsoleSession,
   endSessions,
@@ -42,7 +42,7 @@ export interface OperatorConsoleParts extends KeyCheckParts {
   readonly pool: pg.Pool;
 }
 
-/** The operator's console: sessions, pages and actions (docs/console.md). */
+/** The operator's console: sessions and pages (docs/console.md). */
 export class OperatorConsole {
   readonly #parts: OperatorConsoleParts;
 
@@ -73,14 +73,12 @@ export class OperatorConsole {
     return endSessions(this.#parts.pool, null);
   }
 
-  /** Checks that the operator typed the key of the session again. Throws the errors of `checkTypedKey`. */
-  async checkKeyAgain({ key }: ConsoleSession, typed: string, client: string): Promise<void> {
-    const found = await checkTypedKey(this.#parts, typed, client);
-    if (found.id !== key.id)
-      throw new AppError(
-        'key_refused',
-        `You signed in with the key ${key.prefix}…, and this is another key. Type the key of your session, or sign in with the other one.`,
-      );
+  /** Sends the messages of a subject again, and shows them. Throws `webhooks_unknown`. */
+  async sendAgain(session: ConsoleSession, subject: string): Promise<ConsoleSheet> {
+    const { pool } = this.#parts;
+    const result = await sendAgain(pool, session, subject);
+    const { title, parts } = await webhooksSheet(pool, { subject });
+    return { title, parts: [{ kind: 'words', words: [result] }, ...parts] };
   }
 
   overview(): Promise<ConsoleSheet> {

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { activeKeys } from '#accounts/active-key.queries.ts';
+import { lastActions } from '#console/actions/actions.store.ts';
 import { type ConsoleSession, listSessions } from '#console/sessions/sessions.store.ts';
 import type { ConsoleSheet } from '#kernel/contracts/console-sheet.ts';
 
@@ -22,6 +23,22 @@ export async function sessionsSheet(pool: pg.Pool, { id: own }: ConsoleSession):
           return key === undefined ? [] : [[key.account, `${key.prefix}…`, address, createdAt, usedAt, mark]];
         }),
         empty: 'no session',
+      },
+      { kind: 'form', action: '/console/sessions/end-all', button: 'End all sessions', fields: {} },
+      { kind: 'heading', words: 'Recorded actions' },
+      {
+        kind: 'table',
+        label: 'Recorded actions',
+        columns: ['Done (UTC)', 'Account', 'Key', 'Action', 'Target', 'Result'],
+        rows: (await lastActions(pool)).map(({ doneAt, account, prefix, action, target, result }) => [
+          doneAt,
+          account,
+          `${prefix}…`,
+          action,
+          target,
+          result,
+        ]),
+        empty: 'No action was recorded.',
       },
     ],
   };

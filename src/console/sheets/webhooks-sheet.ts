@@ -17,6 +17,12 @@ export async function webhooksSheet(pool: pg.Pool, query: SheetQuery): Promise<C
       ? []
       : [
           { kind: 'words', words: [`Messages about ${subject}.`] },
+          {
+            kind: 'form',
+            action: `${path}/replay`,
+            button: 'Send all of them again',
+            fields: { subject },
+          },
           { kind: 'actions', actions: [{ words: 'Show all', href: path }] },
         ];
   return {

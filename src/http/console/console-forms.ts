@@ -103,7 +103,7 @@ export async function answerSheet(
 }
 
 /** Whether an error is an answer to the operator: the same request would be refused again. */
-export const isRefusal = (error: unknown): error is AppError =>
+const isRefusal = (error: unknown): error is AppError =>
   error instanceof AppError && errorCodes[error.code].retry === 'never';
 
 const sessionEnded = 'Your session has ended, so nothing was done. Sign in again, and send the form again.';
@@ -144,7 +144,7 @@ const consolePath = /^\/console(?:[/?][!-~]*)?$/u;
 export const nextPathOf = (given: string | undefined): string =>
   given !== undefined && given.length <= limits.urlBytes && consolePath.test(given) ? given : '/console';
 
-export const readerOf = ({ key, formToken }: ConsoleSession): ConsoleReader => ({
+const readerOf = ({ key, formToken }: ConsoleSession): ConsoleReader => ({
   account: key.account,
   prefix: key.prefix,
   formToken,

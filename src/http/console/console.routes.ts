@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { listNames } from '#console/operator-console.ts';
+import { hrefOf } from '#console/sheets/list-pages.ts';
 import { clientOfRequest } from '#http/server/access/client.ts';
 import { open } from '#http/server/access/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
 import type { ConsoleSheet } from '#kernel/contracts/console-sheet.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { sheetPage } from '#web/pages/console.page.ts';
 import { consoleCookie } from './console-cookie.ts';
 import {
   answerSheet,
@@ -15,8 +15,6 @@ import {
   formFields,
   formRoute,
   nextPathOf,
-  readerOf,
-  sendConsolePage,
   sendSignIn,
   sheetRoute,
 } from './console-forms.ts';
@@ -32,6 +30,11 @@ export function consoleRoutes(app: App, deps: ConsoleDependencies): void {
     );
   shows('/console', () => own.overview());
   for (const name of listNames) shows(`/console/${name}`, ({ query }) => own.list(name, singlesOf(query)));
+  formRoute(app, deps, '/console/webhooks/replay', {
+    pathAgain: (_request, { subject = '' }) => hrefOf('/console/webhooks', { subject }),
+    answer: (_request, reply, session, { subject = '' }) =>
+      answerSheet(reply, deps, session, async () => own.sendAgain(session, subject)),
+  });
   shows('/console/orders/:id', async ({ params }) => own.order(idOf(params)));
   shows('/console/collections/:id', async ({ params }) => own.collection(idOf(params)));
 }
@@ -84,16 +87,8 @@ function sessionRoutes(app: App, deps: ConsoleDependencies): void {
         .redirect('/console', 303);
     },
   });
-  sheetRoute(app, deps, '/console/sessions', async (_request, reply, session) =>
-    sendConsolePage(
-      reply,
-      sheetPage({
-        network: deps.network.name,
-        reader: readerOf(session),
-        sheet: await own.sessionsSheet(session),
-        forms: [{ action: '/console/sessions/end-all', button: 'End all sessions' }],
-      }),
-    ),
+  sheetRoute(app, deps, '/console/sessions', (_request, reply, session) =>
+    answerSheet(reply, deps, session, () => own.sessionsSheet(session)),
   );
   formRoute(app, deps, '/console/sessions/end-all', {
     pathAgain: () => '/console/sessions',

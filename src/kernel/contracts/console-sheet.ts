@@ -29,7 +29,14 @@ export type ConsolePart =
       readonly label: string;
       readonly choices: readonly (ConsoleLink & { readonly isCurrent: boolean })[];
     }
-  /** Links to actions. */
+  /** A button that sends values with the token of the session. */
+  | {
+      readonly kind: 'form';
+      readonly action: string;
+      readonly button: string;
+      readonly fields: Readonly<Record<string, string>>;
+    }
+  /** Links to further pages, as buttons. */
   | { readonly kind: 'actions'; readonly actions: readonly ConsoleLink[] }
   /** Neighbouring pages of a list. Null: there is no such page. */
   | { readonly kind: 'pager'; readonly previous: string | null; readonly next: string | null };

@@ -99,17 +99,9 @@ export interface SheetView {
   readonly sheet: ConsoleSheet;
   /** The result of a form, or the reason why nothing was done. Null: the reader sent no form. */
   readonly notice?: string | null;
-  /** Forms below the sheet. */
-  readonly forms?: readonly ConsoleForm[];
 }
 
-/** A form that sends its hidden fields with the token of the session. */
-export interface ConsoleForm {
-  readonly action: string;
-  readonly button: string;
-}
-
-export function sheetPage({ network, reader, sheet, notice = null, forms = [] }: SheetView): Markup {
+export function sheetPage({ network, reader, sheet, notice = null }: SheetView): Markup {
   return frame(
     sheet.title,
     network,
@@ -117,16 +109,12 @@ export function sheetPage({ network, reader, sheet, notice = null, forms = [] }:
     html`<section>
 <h1>${isolated(sheet.title)}</h1>
 ${notice !== null && html`<p class="notice" role="status">${isolated(notice)}</p>`}
-${sheet.parts.map(partOf)}
-${forms.map(
-  ({ action, button }) =>
-    html`<form action="${action}" method="post">${tokenField(reader)}<p><button class="button" type="submit">${button}</button></p></form>`,
-)}
+${sheet.parts.map((part) => partOf(part, reader))}
 </section>`,
   );
 }
 
-function partOf(part: ConsolePart): HtmlValue {
+function partOf(part: ConsolePart, reader: ConsoleReader): HtmlValue {
   switch (part.kind) {
     case 'words':
       return part.words.map((words) => html`<p>${isolated(words)}</p>\n`);
@@ -138,6 +126,8 @@ function partOf(part: ConsolePart): HtmlValue {
       return tableOf(part);
     case 'choices':
       return choicesNav(part.label, part.choices);
+    case 'form':
+      return html`<form action="${part.action}" method="post">${tokenField(reader)}${Object.entries(part.fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<p><button class="button" type="submit">${part.button}</button></p></form>\n`;
     case 'actions':
       return html`<p class="actions">${part.actions.map(({ words, href }) => html`<a class="button" href="${href}">${words}</a> `)}</p>\n`;
     case 'pager':
