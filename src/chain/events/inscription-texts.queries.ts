@@ -67,7 +67,7 @@ async function readInscriptionTexts(
 ): Promise<BlockEventText[]> {
   await client.query(indexesOnly);
   const blocks = await readBlocks(client, from, to);
-  const events = await readEvents(client, from, to);
+  const events = await readEvents(client, from, to, keysOf(blocks));
   const parents = await readParents(client, blocks);
   // no limit, because callers receive all texts, and the rows take more memory
   const out = new EventTextWriter(Number.POSITIVE_INFINITY);
@@ -124,11 +124,23 @@ async function readBlocks(client: ClientBase, from: Height, to: Height): Promise
   return rows;
 }
 
+/** Range of the keys of new inscriptions. */
+interface KeyRange {
+  readonly first: number;
+  readonly end: number;
+}
+
+/** Returns the keys of the new inscriptions of blocks in ascending order. The keys increase from block to block. */
+function keysOf(blocks: readonly BlockRow[]): KeyRange {
+  return { first: blocks[0]?.first_key ?? 0, end: blocks.at(-1)?.next_key ?? 0 };
+}
+
 /**
  * Reads the events: each new inscription, and each location that ended. The destination of an ended location is the
- * next row with the same key.
+ * next row with the same key. The range of keys is also in `chain.blocks`, but the planner does not know how few keys
+ * a block has. Without the constants it reads the whole table for a few blocks.
  */
-async function readEvents(client: ClientBase, from: Height, to: Height): Promise<EventRow[]> {
+async function readEvents(client: ClientBase, from: Height, to: Height, keys: KeyRange): Promise<EventRow[]> {
   const { rows } = await client.query<EventRow>(
     `SELECT i.height, l.step, i.key, i.txid AS id_txid, i.index AS id_index, true AS is_new, i.number, i.charms,
        d.claimed_parents IS NOT NULL AS has_claimed,
@@ -141,7 +153,7 @@ async function readEvents(client: ClientBase, from: Height, to: Height): Promise
        SELECT step, place, txid, vout, sat_offset FROM chain.locations
        WHERE key = i.key AND height = i.height ORDER BY step LIMIT 1
      ) l ON true
-     WHERE b.height BETWEEN $1 AND $2
+     WHERE b.height BETWEEN $1 AND $2 AND i.key >= $3 AND i.key < $4
      UNION ALL
      SELECT r.spent_height, l.step, r.key, i.txid, i.index, false, NULL, NULL, false,
        r.place, r.txid, r.vout, r.sat_offset, l.place, l.txid, l.vout, l.sat_offset
@@ -153,7 +165,7 @@ async function readEvents(client: ClientBase, from: Height, to: Height): Promise
      ) l ON true
      WHERE r.spent_height BETWEEN $1 AND $2
      ORDER BY height, step NULLS LAST, key`,
-    [from, to],
+    [from, to, keys.first, keys.end],
   );
   return rows;
 }
@@ -164,8 +176,7 @@ async function readParents(
   blocks: readonly BlockRow[],
 ): Promise<Map<InscriptionKey, ParentRow[]>> {
   const parents = new Map<InscriptionKey, ParentRow[]>();
-  const first = blocks[0]?.first_key ?? 0;
-  const end = blocks.at(-1)?.next_key ?? 0;
+  const { first, end } = keysOf(blocks);
   if (first === end) return parents;
   const { rows } = await client.query<ParentRow>(
     `SELECT p.child_key, i.txid, i.index
