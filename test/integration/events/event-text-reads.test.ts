@@ -6,7 +6,6 @@ import { createTestDatabase } from '#test/support/database.ts';
 
 const blocks = 300;
 const inscriptionsPerBlock = 300;
-/** Enough blocks that a scan of all inscriptions looks cheaper to the planner than a scan for each block. */
 const readBlocks = 20;
 
 test('texts of a few blocks read the inscriptions of these blocks, not all', async () => {
