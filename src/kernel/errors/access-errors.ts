@@ -4,29 +4,30 @@ import type { ErrorCodeEntry } from './error-code-entry.ts';
 export const accessErrors = {
   account_exists: {
     meaning: 'An account with that name already exists.',
-    action: 'Use it, or choose another name; `satscribe accounts list` shows all.',
+    action: 'Use the existing account, or choose another name. `satscribe accounts list` shows all accounts.',
     retry: 'never',
   },
   account_unknown: {
     meaning: 'There is no account with that name.',
-    action: 'Look at `satscribe accounts list`, or create it with `satscribe accounts create NAME`.',
+    action:
+      'Find the name with `satscribe accounts list`, or create the account with `satscribe accounts create NAME`.',
     retry: 'never',
   },
   key_missing: {
     meaning:
-      'Searches are restricted here, and the request has no key and comes from no listed domain; or they need a key (SEARCH_ACCESS=keys). Or the path is one of the custodial marketplace or of the launchpad.',
+      'The request has no key, and its path needs one. Searches need a key or a listed domain if SEARCH_ACCESS is `restricted`, and always a key if it is `keys`. The paths of the custodial marketplace and of the launchpad always need a key.',
     action:
-      'Create a key (`satscribe keys create --account A`) and send it as x-api-key or as Authorization: Bearer, or give it to the page that asks for it; list the domain in SEARCH_ALLOWED_DOMAINS; or set SEARCH_ACCESS=open.',
+      'Create a key with `satscribe keys create --account A`. Send it as x-api-key or as Authorization: Bearer, or enter it on the page that asks for a key. Or list the domain in SEARCH_ALLOWED_DOMAINS, or set SEARCH_ACCESS=open.',
     retry: 'never',
   },
   key_refused: {
     meaning: 'The key of a request is unknown or was revoked.',
-    action: 'Compare it with `satscribe keys list`, or create another with `satscribe keys create`.',
+    action: 'Compare the key with `satscribe keys list`, or create another key with `satscribe keys create`.',
     retry: 'never',
   },
   key_ambiguous: {
-    meaning: 'A request holds two keys that differ: x-api-key and Authorization: Bearer.',
-    action: 'Send one of them, or the same in both.',
+    meaning: 'A request has two different keys, one in x-api-key and one in Authorization: Bearer.',
+    action: 'Send only one of these headers, or send the same key in both headers.',
     retry: 'never',
   },
   key_scope: {
@@ -36,23 +37,25 @@ export const accessErrors = {
   },
   key_not_found: {
     meaning: 'The account has no such key, or it is already revoked.',
-    action: 'Look at `satscribe keys list --account A`.',
+    action: 'List the keys of the account with `satscribe keys list --account A`.',
     retry: 'never',
   },
   rate_limited: {
-    meaning: 'More requests came with a key, or from an address, than its rate allows.',
+    meaning: 'A key or an IP address sent more requests than its rate allows.',
     action:
-      'Wait the seconds that Retry-After names, or create a key with a higher --rate; without a key SEARCH_ADDRESS_RATE and BUILD_ADDRESS_RATE are the limits.',
+      'Wait for the number of seconds in Retry-After, or create a key with a higher --rate. For requests without a key, SEARCH_ADDRESS_RATE and BUILD_ADDRESS_RATE are the limits.',
     retry: 'soon',
   },
   too_many_at_once: {
-    meaning: 'An address or a key has more open at once than its share: streams of events, for example.',
-    action: 'Wait until one of them has ended; docs/http.md, "Budgets", has the shares.',
+    meaning:
+      'An IP address or a key has more requests open at once than its share, for example streams of events.',
+    action: 'Wait until one of these requests has ended. docs/http.md, "Budgets", lists the shares.',
     retry: 'soon',
   },
   access_unavailable: {
     meaning: 'The database could not check whether a request is allowed.',
-    action: 'Nothing: clients try again. If it persists, check the server: the log says why.',
+    action:
+      'No action is needed, because clients try again. If the failure persists, read the reason in the log of the server.',
     retry: 'soon',
   },
 } as const satisfies Record<string, ErrorCodeEntry>;

@@ -4,26 +4,27 @@ import type { ErrorCodeEntry } from './error-code-entry.ts';
 export const marketErrors = {
   collection_invalid: {
     meaning:
-      'A file of a collection to import lacks a required field, is not in the form of the community, or exceeds a bound. Optional fields that are wrong refuse nothing: they are left out.',
+      'A file of a collection to import lacks a required field, is not in the form that the community uses, or exceeds a limit. A wrong optional field is left out and does not stop the import.',
     action:
-      'Correct what the message names, up to 100 faults (docs/marketplace-api.md, "Collections"), and import it again: nothing was changed.',
+      'Correct the faults that the message lists (up to 100), and import the collection again. Nothing was changed. docs/marketplace-api.md, "Collections", describes the files.',
     retry: 'never',
   },
   collection_sold: {
     meaning:
-      'The collection is one that this service sells: its items come from orders, and not from a list.',
-    action: 'Leave it: `satscribe mint close` ends its sale, and what was sold stays in the market.',
+      'This service sells the collection, so its items come from orders and not from an imported list.',
+    action:
+      'Do not import this collection. `satscribe mint close` ends its sale, and sold items stay in the market.',
     retry: 'never',
   },
   collection_unreadable: {
-    meaning: 'A file of a collection to import is not there, or cannot be read.',
-    action: 'Name the folder, or the URL of the folder, that has meta.json and inscriptions.json.',
+    meaning: 'A file of a collection to import does not exist or cannot be read.',
+    action: 'Name the folder that has meta.json and inscriptions.json, or the URL of this folder.',
     retry: 'never',
   },
   collection_unknown: {
     meaning:
-      'No collection has that slug: none was imported with it, and it is not the id of an inscription with children or a gallery.',
-    action: 'Look at `satscribe collections list`, or at `GET /marketplace/data/collections`.',
+      'No imported collection has that slug, and no inscription with children or a gallery has it as its id.',
+    action: 'Find the slug with `satscribe collections list` or `GET /marketplace/data/collections`.',
     retry: 'never',
   },
 } as const satisfies Record<string, ErrorCodeEntry>;

@@ -4,40 +4,41 @@ import type { ErrorCodeEntry } from './error-code-entry.ts';
 export const requestErrors = {
   request_invalid: {
     meaning: 'A request has an invalid parameter.',
-    action: 'Correct the parameter that the message names; /docs/ has all paths.',
+    action: 'Correct the parameter that the message names. /docs/ describes all paths.',
     retry: 'never',
   },
   header_repeated: {
-    meaning: 'A request has a header twice that it may have once.',
+    meaning: 'A request has a header twice, but only one is allowed.',
     action:
-      'Send the header that the message names once. If the client does, a proxy on the way adds another one: let it replace the header.',
+      'Send only one header of the name in the message. If the client sends only one, a proxy adds another one: configure the proxy to replace the header.',
     retry: 'never',
   },
   parameter_unknown: {
     meaning: 'A request has an unknown query parameter.',
     action:
-      'Use the parameter that the message suggests, or leave it out; /docs lists the parameters of every path.',
+      'Use the parameter that the message suggests, or leave the unknown parameter out. /docs lists the parameters of every path.',
     retry: 'never',
   },
   field_unknown: {
     meaning: 'The body of a request has an unknown field.',
-    action: 'Use the field that the message suggests, or leave it out; /docs lists the fields of every path.',
+    action:
+      'Use the field that the message suggests, or leave the unknown field out. /docs lists the fields of every path.',
     retry: 'never',
   },
   url_too_long: {
     meaning: 'The URL of a request is longer than the server accepts.',
-    action: 'Send fewer or shorter needles; docs/http.md has the limits.',
+    action: 'Send fewer or shorter needles. docs/http.md lists the limits.',
     retry: 'never',
   },
   body_too_large: {
     meaning: 'The body of a request is larger than its path accepts.',
-    action: 'Send less at once; docs/http.md has the limits.',
+    action: 'Send less at once. docs/http.md lists the limits.',
     retry: 'never',
   },
   media_type_unsupported: {
     meaning: 'The body of a request has a content type or a content encoding that its path does not accept.',
     action:
-      'Send it with the content-type that the message names, application/json for nearly all paths, and not compressed.',
+      'Send the body uncompressed, with the content-type that the message names. Nearly all paths need application/json.',
     retry: 'never',
   },
   not_acceptable: {
@@ -47,81 +48,83 @@ export const requestErrors = {
   },
   method_not_allowed: {
     meaning: 'The path exists, but not with this method.',
-    action: 'Use a method that the Allow header names.',
+    action: 'Use one of the methods in the Allow header.',
     retry: 'never',
   },
   not_found: {
-    meaning: 'The requested object is not indexed, or has no content.',
-    action: 'Check the id; the index ends at the height in X-Indexed-Height.',
+    meaning: 'The requested object is not indexed, or it has no content.',
+    action: 'Check the id. The index ends at the height in X-Indexed-Height.',
     retry: 'never',
   },
   cursor_stale: {
-    meaning: 'The chain was reorganised below the position of a cursor: earlier pages may differ now.',
+    meaning: 'The chain was reorganised below the position of the cursor, so earlier pages may have changed.',
     action: 'Request the first page again.',
     retry: 'never',
   },
   not_offered: {
-    meaning: 'The path is one of the public interface that is not part of this service.',
+    meaning: 'The path belongs to the public interface, but this service does not have it.',
     action:
-      'Do without it: the custodial marketplace and the launchpad have no counterpart here; docs/marketplace-api.md has the data of the market.',
+      'Do not use this path. The custodial marketplace and the launchpad do not exist here. docs/marketplace-api.md describes the data of the market.',
     retry: 'never',
   },
   token_balance_missing: {
-    meaning: 'An account has less of a token than the withdrawal needs.',
+    meaning: 'The account has less of the token than the withdrawal needs.',
     action: 'Withdraw less, or wait until the payment is confirmed.',
     retry: 'never',
   },
   address_too_large: {
-    meaning: 'An address holds more unspent outputs than one answer can list.',
+    meaning: 'An address has more unspent outputs than one response can list.',
     action: 'Read them in pages: /outputs/<address>?limit=…&cursor=… (docs/ord-api.md, "Addresses").',
     retry: 'never',
   },
   internal_error: {
     meaning: 'An unexpected failure of this program.',
-    action: 'Read the log of the server: it has the error in full. Report it.',
+    action: 'Read the full error in the log of the server, and report it.',
     retry: 'never',
   },
   overloaded: {
-    meaning: 'The event loop of the process is a second behind: requests come faster than it answers them.',
+    meaning:
+      'The event loop of the process is a second late, because requests arrive faster than the process answers them.',
     action:
-      'Nothing: clients try again. If it persists, start further processes with --role api; /metrics shows the requests.',
+      'No action is needed, because clients try again. If the failure persists, start more processes with --role api. /metrics shows the requests.',
     retry: 'soon',
   },
   bodies_busy: {
-    meaning: 'More large bodies are sent to the process at once than it has room for.',
+    meaning: 'Clients send more large bodies at once than the process has memory for.',
     action:
-      'Nothing: clients try again after the seconds that Retry-After names. If it persists, start further processes with --role api.',
+      'No action is needed, because clients try again after the number of seconds in Retry-After. If the failure persists, start more processes with --role api.',
     retry: 'soon',
   },
   contents_busy: {
-    meaning: 'More contents are being read or sent than the server accepts.',
-    action: 'Try again after the seconds that Retry-After names.',
+    meaning: 'The server is reading or sending as many contents as it can at once.',
+    action: 'Try again after the number of seconds in Retry-After.',
     retry: 'soon',
   },
   answers_busy: {
-    meaning: 'Answers that slow clients have not taken yet fill the memory that the server has for them.',
+    meaning: 'The memory for responses is full, because slow clients have not yet received theirs.',
     action:
-      'Try again after the seconds that Retry-After names. If it persists, raise UNSENT_MEGABYTES, or look for clients that do not read.',
+      'Try again after the number of seconds in Retry-After. If the failure persists, raise UNSENT_MEGABYTES, or find the clients that do not read their responses.',
     retry: 'soon',
   },
   holders_busy: {
-    meaning: 'More lists of the holders of runes are being made than the server accepts.',
-    action: 'Try again after the seconds that Retry-After names.',
+    meaning: 'The server is making as many lists of rune holders as it can at once.',
+    action: 'Try again after the number of seconds in Retry-After.',
     retry: 'soon',
   },
   sales_busy: {
-    meaning: 'More lists of the sales of collections are being made than the server accepts.',
-    action: 'Try again after the seconds that Retry-After names.',
+    meaning: 'The server is making as many lists of sales of collections as it can at once.',
+    action: 'Try again after the number of seconds in Retry-After.',
     retry: 'soon',
   },
   sats_busy: {
-    meaning: 'More outputs are being traced back to their sats than the server accepts.',
-    action: 'Try again after the seconds that Retry-After names.',
+    meaning: 'The server is tracing the sats of as many outputs as it can at once.',
+    action: 'Try again after the number of seconds in Retry-After.',
     retry: 'soon',
   },
   too_many_streams: {
-    meaning: 'One process already sends its maximum number of event streams.',
-    action: 'Nothing: clients try again. If it persists, start further processes with --role api.',
+    meaning: 'The process already sends its maximum number of event streams.',
+    action:
+      'No action is needed, because clients try again. If the failure persists, start more processes with --role api.',
     retry: 'soon',
   },
 } as const satisfies Record<string, ErrorCodeEntry>;

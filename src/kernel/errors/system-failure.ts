@@ -57,9 +57,19 @@ export function systemFailure(error: unknown): unknown {
   if (code === undefined) return error;
   const { message } = error;
   if (programCodes.has(code))
-    return new AppError('program_incomplete', `A part of the program does not load: ${message}`, {}, error);
+    return new AppError(
+      'program_incomplete',
+      `A part of the program cannot be loaded: ${message}`,
+      {},
+      error,
+    );
   if (limitCodes.has(code))
-    return new AppError('system_limit', `The system gives this process no more: ${message}`, {}, error);
+    return new AppError(
+      'system_limit',
+      `The system refuses this process more resources: ${message}`,
+      {},
+      error,
+    );
   if (ownFileCode.test(code)) return unusable(error, path);
   if (!fileCodes.has(code) || syscall === undefined || networkCalls.has(syscall)) return error;
   // the program that should start is missing

@@ -3,39 +3,39 @@ import type { ErrorCodeEntry } from './error-code-entry.ts';
 /** Failures of operators' commands for token payments. */
 export const tokenpayErrors = {
   tokenpay_unknown: {
-    meaning: 'No order of a shop has a confirmed output with this outpoint.',
+    meaning: 'No confirmed output with this outpoint belongs to an order of a shop.',
     action:
-      '`satscribe tokenpay orders` shows the outputs of each order. An output is known once it has as many confirmations as TOKENPAY_CONFIRMATIONS asks for.',
+      '`satscribe tokenpay orders` shows the outputs of each order. An output is shown once it has TOKENPAY_CONFIRMATIONS confirmations.',
     retry: 'never',
   },
   tokenpay_refuses: {
     meaning:
-      'The output is not set aside any more: it is credited, or it was decided before what happens to it. Each output is decided about once.',
-    action: 'Look at it with `satscribe tokenpay orders --aside`: it says who decided, when and why.',
+      'The output is no longer set aside: it was credited, or someone has already decided about it. Only one decision is possible for each output.',
+    action: 'Read who decided, when and why with `satscribe tokenpay orders --aside`.',
     retry: 'never',
   },
   tokenpay_withdrawal_unknown: {
     meaning: 'No account has a withdrawal with this id.',
-    action: '`satscribe tokenpay withdrawals` lists them.',
+    action: '`satscribe tokenpay withdrawals` lists the withdrawals.',
     retry: 'never',
   },
   tokenpay_withdrawal_refuses: {
     meaning:
-      'The withdrawal cannot be cancelled: a transaction of it was signed, which may be mined, or the withdrawal is over.',
+      'The withdrawal cannot be cancelled. One of its transactions was signed and may be mined, or the withdrawal has ended.',
     action:
-      'Read it (`GET /tokenpay/user/withdrawal/<id>`, `satscribe tokenpay withdrawals show <id>`): it says in which state it is, and why.',
+      'Read its state and the reason with `GET /tokenpay/user/withdrawal/<id>` or `satscribe tokenpay withdrawals show <id>`.',
     retry: 'never',
   },
   tokenpay_address_last: {
     meaning:
-      'A key cannot delete the last address to which its account withdraws now: the account would withdraw to any address.',
+      'A key cannot delete the last active withdrawal address of its account, because the account could then withdraw to any address.',
     action:
-      'Add another address and wait until it counts, or ask the operator (`satscribe tokenpay addresses --forbid ADDRESS --any`).',
+      'Add another address and wait until it is active, or ask the operator (`satscribe tokenpay addresses --forbid ADDRESS --any`).',
     retry: 'never',
   },
   tokenpay_addresses_max: {
-    meaning: 'An account lists as many addresses to withdraw to as it can.',
-    action: 'Delete one of them first (`DELETE /tokenpay/user/account/addresses/<address>`).',
+    meaning: 'The account already has the maximum number of withdrawal addresses.',
+    action: 'Delete one of these addresses first (`DELETE /tokenpay/user/account/addresses/<address>`).',
     retry: 'never',
   },
 } as const satisfies Readonly<Record<string, ErrorCodeEntry>>;

@@ -3,28 +3,28 @@ import type { ErrorCodeEntry } from './error-code-entry.ts';
 /** Failures of webhooks, and of the secret from which the keys of webhooks are derived. */
 export const webhookErrors = {
   service_secret_missing: {
-    meaning: 'There is no file with the secret of the service, or with the one before it.',
+    meaning: 'The file with the present or the earlier secret of the service does not exist.',
     action:
-      'Correct SERVICE_SECRET_FILE or SERVICE_SECRET_OLD_FILE; a service makes the first one by itself if it is missing.',
+      'Correct SERVICE_SECRET_FILE or SERVICE_SECRET_OLD_FILE. If SERVICE_SECRET_FILE is missing, a service creates it.',
     retry: 'never',
   },
   service_secret_invalid: {
     meaning:
-      'The file with the secret of the service cannot be read or made, is not of 32 bytes, is a link or of another user, or others than its owner may use it.',
+      'The file with the secret of the service cannot be read or created, does not have 32 bytes, is a link, belongs to another user, or is accessible to other users.',
     action:
-      'Restore it from a backup, with mode 0600 and the account of this program as its owner (docs/webhooks.md, "The secret").',
+      'Restore the file from a backup. Its mode must be 0600, and its owner the account that runs this program (docs/webhooks.md, "The secret").',
     retry: 'never',
   },
   service_secret_differs: {
     meaning:
-      'Receivers of webhooks know a key of another secret: that of another process, or one that was lost or changed. They would refuse what this process signs, so it sends nothing.',
+      'Receivers of webhooks have a key that comes from another secret: of another process, or one that was lost or changed. They would refuse webhooks that this process signs, so it sends none.',
     action:
-      'Give all processes the same file, or name the old one with SERVICE_SECRET_OLD_FILE. Where it is lost: `satscribe webhooks rekey`, and receivers take the new key from /webhooks/keys (docs/webhooks.md, "The secret").',
+      'Give all processes the same file, or set SERVICE_SECRET_OLD_FILE to the old file. If the old secret is lost, run `satscribe webhooks rekey`. Receivers must then take the new key from /webhooks/keys (docs/webhooks.md, "The secret").',
     retry: 'minute',
   },
   webhooks_unknown: {
-    meaning: 'No message about this was due in the last 30 days, or none of them had a URL.',
-    action: 'Look at `satscribe webhooks list`.',
+    meaning: 'In the last 30 days there was no message with this subject, or none of its messages had a URL.',
+    action: '`satscribe webhooks list` shows all messages.',
     retry: 'never',
   },
 } as const satisfies Record<string, ErrorCodeEntry>;
