@@ -11,14 +11,14 @@ export const accessSettings = {
   searchAccess: Type.Enum(['open', 'restricted', 'keys'], {
     default: 'restricted',
     description:
-      'who may search over HTTP: `restricted`: clients with a key, from a listed domain or with our pages; `keys`: only clients with a key; `open`: everyone, as in `demo` (docs/access.md)',
+      'who may search over HTTP: `restricted`: clients with a key, clients from a listed domain, and our pages; `keys`: only clients with a key; `open`: everyone, as in `demo` (docs/access.md)',
   }),
   searchAllowedDomains: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 65_536,
       description:
-        'domains whose pages may search without a key, separated by commas: `example.com` is that host, `*.example.com` all hosts below it',
+        'domains whose pages may search without a key, separated by commas: `example.com` is this host, and `*.example.com` all hosts below example.com',
     }),
   ),
   searchAddressRate: Type.String({
@@ -26,28 +26,28 @@ export const accessSettings = {
     maxLength: 16,
     default: '60000',
     description:
-      'searches from one address (IPv4, or /64 of IPv6) without a key: `N` at once and in a minute, `N/S` at once and in S seconds; 0: no limit, as in `demo`',
+      'searches from one IP address (IPv4, or /64 of IPv6) without a key: `N` at once and per minute, `N/S` at once and in S seconds; 0: no limit, as in `demo`',
   }),
   buildAddressRate: Type.String({
     pattern: ratePattern,
     maxLength: 16,
     default: '60',
     description:
-      'scans of sats and transactions made for clients (/satscanner, /satextractor) from one address without a key, in the form of SEARCH_ADDRESS_RATE; 0: no limit, as in `demo`',
+      'requests that scan sats or build transactions (/satscanner, /satextractor) from one IP address without a key, in the form of SEARCH_ADDRESS_RATE; 0: no limit, as in `demo`',
   }),
   unknownKeyRate: Type.String({
     pattern: ratePattern,
     maxLength: 16,
     default: '60',
     description:
-      'unknown keys of one prefix from one address, in the form of SEARCH_ADDRESS_RATE; 0: no limit. Never applied to a valid key',
+      'requests from one IP address with unknown keys of one prefix, in the form of SEARCH_ADDRESS_RATE; 0: no limit. Valid keys are never limited by this',
   }),
   publicUrl: Type.Optional(
     Type.String({
       pattern: '^https?://[^/?#@]+/?$',
       maxLength: 1024,
       description:
-        'public address of the pages, as https://ord.example.com: their searches need no key; unset: any host that a request names',
+        'public URL of the pages, as https://ord.example.com; their searches need no key; unset: any host that a request names',
     }),
   ),
   console: Type.Boolean({
@@ -60,28 +60,29 @@ export const accessSettings = {
       minLength: 1,
       maxLength: 4096,
       description:
-        'proxies whose X-Forwarded-For, or else Forwarded, is believed: addresses and networks, separated by commas (`loopback`, 10.0.0.0/8); unset: none',
+        'proxies whose header X-Forwarded-For, or else Forwarded, is trusted: IP addresses and networks, separated by commas (`loopback`, 10.0.0.0/8); unset: none',
     }),
   ),
   connections: Type.Integer({
     minimum: 10,
     maximum: 100_000,
     default: 1000,
-    description: 'connections of clients that are open at once; each takes a file descriptor and some memory',
+    description:
+      'maximum number of open connections of clients; each connection needs a file descriptor and some memory',
   }),
   connectionsPerAddress: Type.Integer({
     minimum: 1,
     maximum: 100_000,
     default: 200,
     description:
-      'of these, connections from one address (IPv4, or /64 of IPv6); proxies of TRUST_PROXY may use all of them',
+      'maximum number of these connections from one IP address (IPv4, or /64 of IPv6); proxies of TRUST_PROXY may use all connections',
   }),
   unsentMegabytes: Type.Integer({
     minimum: 32,
     maximum: 100_000,
     default: 128,
     description:
-      'memory for answers that clients have not yet received, in MB; one client may use a quarter of it. Beyond it large answers are refused with 503',
+      'memory for responses that clients have not yet received, in MB; one client may use a quarter of this memory. When it is full, large responses are refused with 503',
   }),
 };
 
@@ -100,11 +101,11 @@ export function wrongAccessSettings({
   );
   if (searchAccess === 'keys' && searchAllowedDomains !== undefined) {
     wrong.push(
-      'SEARCH_ACCESS keys and SEARCH_ALLOWED_DOMAINS exclude each other: in this mode no domain may search without a key',
+      'SEARCH_ACCESS keys and SEARCH_ALLOWED_DOMAINS exclude each other, because in this mode no domain may search without a key',
     );
   }
   if (trustProxy !== undefined && parseTrustedProxies(trustProxy) === null) {
-    wrong.push(`TRUST_PROXY: ${trustProxy} is not a list of addresses and networks`);
+    wrong.push(`TRUST_PROXY: ${trustProxy} is not a list of IP addresses and networks`);
   }
   for (const [name, text] of Object.entries({
     SEARCH_ADDRESS_RATE: rates.searchAddressRate,
@@ -113,7 +114,7 @@ export function wrongAccessSettings({
     UNKNOWN_KEY_RATE: rates.unknownKeyRate,
   })) {
     if (parseRate(text) === null)
-      wrong.push(`${name}: ${text} is not a rate: N is at most 1000000 and S from 1 to 86400`);
+      wrong.push(`${name}: ${text} is not a rate; N is at most 1000000, and S is from 1 to 86400`);
   }
   if (publicUrl !== undefined && !URL.canParse(publicUrl))
     wrong.push(`PUBLIC_URL: ${publicUrl} is not a URL`);

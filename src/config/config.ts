@@ -23,7 +23,7 @@ export const configSchema = Type.Object(
       maximum: 65_535,
       default: 7700,
       flag: 'port',
-      description: 'TCP port of the API and the pages; 0 takes a free one',
+      description: 'TCP port of the API and the pages; 0: the system chooses a free port',
     }),
     host: Type.String({
       minLength: 1,
@@ -31,14 +31,14 @@ export const configSchema = Type.Object(
       default: '127.0.0.1',
       flag: 'host',
       description:
-        'address to listen on; 0.0.0.0 or :: listens on all addresses; for a name, its first IPv4 address, else its first IPv6 one',
+        'IP address or name to listen on; 0.0.0.0 or :: listens on all addresses; a name stands for its first IPv4 address, or else its first IPv6 address',
     }),
     dataDir: Type.String({
       minLength: 1,
       maxLength: 4096,
       default: './data',
       flag: 'data',
-      description: 'folder of all data, with the embedded Postgres',
+      description: 'folder of all data, including the embedded Postgres',
     }),
     blocksDir: Type.Optional(
       Type.String({
@@ -54,7 +54,7 @@ export const configSchema = Type.Object(
         maxLength: 4096,
         secret: true,
         description:
-          'PostgreSQL 15 or newer to use instead of the embedded one, as postgres://user:password@host:port/database; its user owns the tables; with `?sslmode=` as in libpq (docs/install.md, "TLS to Postgres")',
+          'PostgreSQL 15 or newer to use instead of the embedded server, as postgres://user:password@host:port/database. Its user owns the tables. `?sslmode=` works as in libpq (docs/install.md, "TLS to Postgres")',
       }),
     ),
     databaseReaderUrl: Type.Optional(
@@ -63,7 +63,7 @@ export const configSchema = Type.Object(
         maxLength: 4096,
         secret: true,
         description:
-          'the same database with the user that answers requests, which reads and owns nothing (docs/install.md, "Two roles of the database"); unset: that of DATABASE_URL answers, and the log warns',
+          'the same database with the user that answers requests, who only reads and owns nothing (docs/install.md, "Two roles of the database"); unset: the user of DATABASE_URL answers requests, and the log warns',
       }),
     ),
     ...searchSettings,
@@ -71,12 +71,13 @@ export const configSchema = Type.Object(
       default: 'all',
       flag: 'role',
       description:
-        'what this process does: `indexer` follows the chain, `search-sync` copies it to Elasticsearch, `orders` processes orders and sends webhooks, `api` answers requests; each needs DATABASE_URL, `api` instead DATABASE_READER_URL',
+        'task of this process: `indexer` follows the chain, `search-sync` copies the index to Elasticsearch, `orders` processes orders and sends webhooks, `api` answers requests, `all` does everything. `api` needs DATABASE_READER_URL or DATABASE_URL, the other single roles need DATABASE_URL',
     }),
     network: Type.Optional(
       Type.Enum(['mainnet', 'testnet3', 'testnet4', 'signet', 'regtest'], {
         flag: 'network',
-        description: 'refuse a node or folder of another network; unset: use its network',
+        description:
+          'refuse a node or a folder of another network than this; unset: use the network of the node or folder',
       }),
     ),
     ...nodeSettings,
@@ -85,27 +86,29 @@ export const configSchema = Type.Object(
       minimum: 0,
       maximum: 1_000_000,
       default: 144,
-      description: 'newest blocks that keep their event texts; older texts are rebuilt on request',
+      description: 'number of newest blocks whose event texts are kept; older texts are rebuilt on request',
     }),
     indexAddresses: Type.Boolean({
       default: false,
       flag: 'index-addresses',
       description:
-        'index the owner of every output, so that addresses show all their outputs; must be set from the first block on',
+        'index the owner of every output, so that addresses show all their outputs; cannot be changed after the first block',
     }),
     indexRunes: Type.Boolean({
       default: true,
-      description: 'index runes; an existing index gets them in the background, and false leaves them out',
+      description:
+        'index runes; if true, an existing index gets runes in the background; if false, runes are left out',
     }),
     indexSales: Type.Boolean({
       default: true,
-      description: 'index sales; an existing index gets them in the background, and false leaves them out',
+      description:
+        'index sales; if true, an existing index gets sales in the background; if false, sales are left out',
     }),
     indexSats: Type.Boolean({
       default: false,
       flag: 'index-sats',
       description:
-        'index the sats of every output, as ord --index-sats does; must be set from the first block on',
+        'index the sats of every output, as ord --index-sats does; cannot be changed after the first block',
     }),
     satsKeepBlocks: Type.Integer({
       minimum: 6,
@@ -113,7 +116,7 @@ export const configSchema = Type.Object(
       // one week; the data of a block needs some 500 kB
       default: 1008,
       description:
-        'newest blocks whose spent sats an index of sats keeps: for a deeper reorganisation they are traced again, through a node that has all blocks',
+        'number of newest blocks for which an index of sats keeps the spent sats; a deeper reorganisation traces these sats again, through a node that has all blocks',
     }),
     ...utxoSettings,
     ...orderSettings,
@@ -123,14 +126,15 @@ export const configSchema = Type.Object(
       // A block is mined every ten minutes and indexed in less than a second. If more than a few blocks are missing at
       // once, the index is late.
       default: 3,
-      description: '/health/ready is 503 while the index is more than this many blocks behind the source',
+      description:
+        'maximum number of blocks that the index may be behind the source; beyond this, /health/ready answers 503',
     }),
     failpoint: Type.Optional(
       Type.String({
         pattern: '^[a-z-]+:[1-9][0-9]*(:(overlapped|held))?$',
         maxLength: 64,
         description:
-          'for tests of crashes: `NAME:N` kills this process when it passes the point NAME for the Nth time (docs/chaos.md)',
+          'for tests of crashes: `NAME:N` kills this process when it reaches the point NAME for the Nth time (docs/chaos.md)',
       }),
     ),
     loadBatchBlocks: Type.Optional(
@@ -138,19 +142,19 @@ export const configSchema = Type.Object(
         minimum: 1,
         maximum: 1000,
         description:
-          'for tests of crashes: a load begins when four batches remain, and its batches have this many blocks',
+          'for tests of crashes: number of blocks in a batch of a first load, which begins when four batches remain',
       }),
     ),
     logLevel: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       default: 'info',
       flag: 'log-level',
-      description: 'least severe level that is logged (to stderr)',
+      description: 'lowest level of messages in the log, which goes to stderr',
     }),
     logFormat: Type.Enum(['auto', 'pretty', 'json'], {
       default: 'auto',
       flag: 'log-format',
       description:
-        'form of the log: `pretty` is a line for people, `json` one for programs; `auto` is `pretty` on a terminal, else `json`',
+        'form of the log: `pretty` writes lines for people, `json` for programs; `auto` is `pretty` on a terminal, and `json` otherwise',
     }),
   },
   { additionalProperties: false },
@@ -228,7 +232,7 @@ export function loadConfig(input: ConfigInput): Config {
     values[setting.name] = value;
     if (Value.Check(configSchema.properties[setting.name], value)) continue;
     const shown = setting.secret ? 'its value' : JSON.stringify(value);
-    wrong.push(`${given?.source ?? 'default'}: ${shown} is not valid: it must be ${setting.values}`);
+    wrong.push(`${given?.source ?? 'default'}: ${shown} is not valid; it must be ${setting.values}`);
   }
   if (wrong.length === 0) wrong.push(...contradictions(values as Config));
   if (wrong.length > 0) throw new AppError('config_invalid', wrong.join('\n'), { wrong });
@@ -249,7 +253,7 @@ function contradictions(config: Config): string[] {
   const [point, , how] = config.failpoint?.split(':') ?? [];
   const points: readonly string[] = how === undefined ? allFailpoints : seams;
   if (point !== undefined && !points.includes(point)) {
-    wrong.push(`FAILPOINT: unknown point ${point}; points are ${points.join(', ')}`);
+    wrong.push(`FAILPOINT: unknown point ${point}; the points are ${points.join(', ')}`);
   }
   return wrong;
 }
@@ -259,10 +263,12 @@ function wrongDatabase({ role, databaseUrl, databaseReaderUrl }: Config): string
   const wrong: string[] = [];
   if (role !== 'all') {
     const needed = role === 'api' ? 'DATABASE_READER_URL or DATABASE_URL' : 'DATABASE_URL';
-    wrong.push(`ROLE ${role} needs ${needed}: processes that share a database cannot use an embedded one`);
+    wrong.push(
+      `ROLE ${role} needs ${needed}, because processes that share a database cannot use an embedded server`,
+    );
   }
   if (databaseReaderUrl !== undefined) {
-    wrong.push('DATABASE_READER_URL needs DATABASE_URL: the embedded Postgres has its own roles');
+    wrong.push('DATABASE_READER_URL needs DATABASE_URL, because the embedded Postgres has its own roles');
   }
   return wrong;
 }
@@ -310,7 +316,12 @@ function readEnvFile(): Readonly<Record<string, string | undefined>> {
     const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return {};
     // throw, because otherwise the settings in this file would be ignored silently
-    throw new AppError('config_invalid', `.env of the working folder cannot be read (${code})`, {}, error);
+    throw new AppError(
+      'config_invalid',
+      `The file .env of the working folder cannot be read (${code})`,
+      {},
+      error,
+    );
   }
 }
 

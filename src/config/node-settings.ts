@@ -14,31 +14,32 @@ export const nodeSettings = {
       minLength: 1,
       maxLength: 4096,
       flag: 'cookie-file',
-      description: "the node's cookie file, read again whenever the node refuses its content",
+      description: 'cookie file of the node; it is read again whenever the node refuses the cookie',
     }),
   ),
   bitcoinRpcUser: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 1024,
-      description: 'user of the node, if it has no cookie file',
+      description: 'user name for the node, if there is no cookie file',
     }),
   ),
   bitcoinRpcPassword: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 1024, secret: true, description: 'password of that user' }),
+    Type.String({ minLength: 1, maxLength: 1024, secret: true, description: 'password of BITCOIN_RPC_USER' }),
   ),
   bitcoinRestUrl: Type.Optional(
     Type.String({
       pattern: '^https?://',
       maxLength: 4096,
-      description: 'REST address of the node; unset: that of BITCOIN_RPC_URL',
+      description: 'REST address of the node; unset: the address of BITCOIN_RPC_URL',
     }),
   ),
   bitcoinZmq: Type.Optional(
     Type.String({
       pattern: '^tcp://',
       maxLength: 4096,
-      description: 'ZMQ address of the node, one for all topics; unset: the node is asked for it',
+      description:
+        'ZMQ address of the node, one for all topics; unset: this program asks the node for the address',
     }),
   ),
 };

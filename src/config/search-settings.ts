@@ -8,14 +8,19 @@ export const searchSettings = {
       maxLength: 4096,
       secret: true,
       description:
-        'Elasticsearch 9 for searches, as https://host:9200, several nodes separated by commas; unset: Postgres answers them',
+        'Elasticsearch 9 for searches, as https://host:9200; several nodes are separated by commas; unset: Postgres answers searches',
     }),
   ),
   elasticsearchUser: Type.Optional(
     Type.String({ minLength: 1, maxLength: 1024, description: 'user of Elasticsearch' }),
   ),
   elasticsearchPassword: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 1024, secret: true, description: 'password of that user' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      secret: true,
+      description: 'password of ELASTICSEARCH_USER',
+    }),
   ),
   elasticsearchApiKey: Type.Optional(
     Type.String({
@@ -42,26 +47,28 @@ export const searchSettings = {
     minimum: 1,
     maximum: 64,
     default: 2,
-    description: 'shards of the next index: one for each core that a search should use, over all nodes',
+    description:
+      'number of shards of the next index; use one for each core, on all nodes together, that a search should use',
   }),
   elasticsearchReplicas: Type.Integer({
     minimum: 0,
     maximum: 8,
     default: 0,
     description:
-      'additional copies of each shard once an index is loaded: with 1, searches survive the loss of a node',
+      'number of additional copies of each shard once an index is loaded; with 1, searches survive the loss of a node',
   }),
   searchFallback: Type.Enum(['postgres', 'error'], {
     default: 'postgres',
     description:
-      'what answers searches while Elasticsearch cannot: `postgres`, with an index of its own, or an error',
+      'what answers searches while Elasticsearch cannot: `postgres`, with its own index, or an error',
   }),
   searchLagBlocks: Type.Integer({
     minimum: 0,
     maximum: 1_000_000,
     // a block reaches Elasticsearch within seconds; if it lacks more than a few blocks, it is late
     default: 3,
-    description: 'Elasticsearch answers searches while it lacks at most this many blocks of the index',
+    description:
+      'maximum number of blocks of the index that Elasticsearch may lack while it still answers searches',
   }),
   searchTextMaxBytes: Type.Integer({
     minimum: 0,
@@ -69,7 +76,7 @@ export const searchSettings = {
     maximum: 4_000_000,
     default: 4_000_000,
     description:
-      'longest decoded text that is searchable, in bytes, from the next block on; longer contents are found only by hash',
+      'maximum length of a decoded text that is searchable, in bytes, from the next block on; longer contents are found only by hash',
   }),
 };
 

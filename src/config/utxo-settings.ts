@@ -7,7 +7,7 @@ export const utxoSettings = {
   utxoSource: Type.Enum(['auto', 'index', 'esplora', 'node'], {
     default: 'auto',
     description:
-      'source of unspent outputs of addresses: `index` (--index-addresses), `esplora` (ESPLORA_URL), `node` (it scans all of them, minutes on mainnet); `auto`: the first available of these (docs/utxos.md)',
+      'source of the unspent outputs of addresses: `index` (--index-addresses), `esplora` (ESPLORA_URL), or `node` (it scans all outputs, which takes minutes on mainnet); `auto` uses the first of these that is available (docs/utxos.md)',
   }),
   esploraUrl: Type.Optional(
     Type.String({
@@ -15,7 +15,7 @@ export const utxoSettings = {
       maxLength: 4096,
       secret: true,
       description:
-        'API of a server with the interface of Esplora, as https://mempool.example.com/api, for unspent outputs of addresses; it may be in a private network',
+        'URL of a server with the API of Esplora, as https://mempool.example.com/api, for the unspent outputs of addresses; it may be in a private network',
     }),
   ),
   satributesFile: Type.Optional(
@@ -23,7 +23,7 @@ export const utxoSettings = {
       minLength: 1,
       maxLength: 4096,
       description:
-        'JSON file with the operator’s rules for satributes that have none, the same for all processes (docs/satributes.md, "Rules of the operator"); read at the start',
+        'JSON file with the operator’s rules for satributes that have no rule, the same file for all processes; it is read at the start (docs/satributes.md, "Rules of the operator")',
     }),
   ),
   inventoryDescriptor: Type.Optional(
@@ -32,7 +32,7 @@ export const utxoSettings = {
       maxLength: 4096,
       secret: true,
       description:
-        'output descriptor with public keys: its addresses (the first 1,000 of a range) hold the operator’s special sats (docs/inventory.md)',
+        'output descriptor with public keys; the operator’s special sats are at its addresses, at the first 1,000 of a range (docs/inventory.md)',
     }),
   ),
   inventoryBaseFees: Type.Optional(
@@ -40,7 +40,7 @@ export const utxoSettings = {
       pattern: '^[a-z0-9]+:[0-9]+(,[a-z0-9]+:[0-9]+)*$',
       maxLength: 1024,
       description:
-        'prices in sats of an inscription on a sat of these types, as `uncommon:20000,pizza:4000`; other types keep their prices (docs/inventory.md)',
+        'prices of an inscription on a sat of these types, in sats, as `uncommon:20000,pizza:4000`; other types keep their prices (docs/inventory.md)',
     }),
   ),
 };
@@ -58,14 +58,14 @@ export function wrongUtxoSettings({
   inventoryBaseFees,
 }: Static<typeof schema>): string[] {
   const wrong: string[] = [];
-  if (esploraUrl !== undefined && !URL.canParse(esploraUrl)) wrong.push('ESPLORA_URL: it is not a URL');
+  if (esploraUrl !== undefined && !URL.canParse(esploraUrl)) wrong.push('ESPLORA_URL is not a URL');
   if (utxoSource === 'esplora' && esploraUrl === undefined)
     wrong.push('UTXO_SOURCE esplora needs ESPLORA_URL');
   if (inventoryDescriptor !== undefined && !descriptorForm.test(inventoryDescriptor))
-    wrong.push('INVENTORY_DESCRIPTOR: it is not an output descriptor such as tr(xpub…/0/*)');
+    wrong.push('INVENTORY_DESCRIPTOR is not an output descriptor such as tr(xpub…/0/*)');
   if (inventoryBaseFees !== undefined && parseBaseFees(inventoryBaseFees) === null) {
     const types = inventoryTypes.join(', ');
-    wrong.push(`INVENTORY_BASE_FEES: sats are at most 100000000, and types are ${types}`);
+    wrong.push(`INVENTORY_BASE_FEES: an amount is at most 100000000 sats, and the types are ${types}`);
   }
   return wrong;
 }

@@ -76,7 +76,7 @@ describe('loadConfig', () => {
     'refuses the port %j',
     (port) => {
       expect(failure(() => loadConfig({ env: { PORT: port } })).message).toBe(
-        `environment variable PORT: ${JSON.stringify(/^\d{1,15}$/u.test(port) ? Number(port) : port)} is not valid: it must be an integer from 0 to 65535`,
+        `environment variable PORT: ${JSON.stringify(/^\d{1,15}$/u.test(port) ? Number(port) : port)} is not valid; it must be an integer from 0 to 65535`,
       );
     },
   );
@@ -104,9 +104,9 @@ describe('loadConfig', () => {
       env: { BITCOIN_RPC_USER: 'a', BITCOIN_RPC_PASSWORD: 'b', BITCOIN_COOKIE_FILE: 'c' },
       says: 'exclude each other',
     },
-    { env: { FAILPOINT: 'nowhere:1' }, says: 'unknown point nowhere; points are fetch, parse' },
+    { env: { FAILPOINT: 'nowhere:1' }, says: 'unknown point nowhere; the points are fetch, parse' },
     // a batch cannot be held at this point
-    { env: { FAILPOINT: 'fetch:1:held' }, says: 'unknown point fetch; points are deflated, prepared' },
+    { env: { FAILPOINT: 'fetch:1:held' }, says: 'unknown point fetch; the points are deflated, prepared' },
   ])('refuses $env, which exclude each other', ({ env, says }) => {
     const error = failure(() => loadConfig({ env }));
     expect(error.code).toBe('config_invalid');
@@ -132,7 +132,7 @@ describe('loadConfig', () => {
       const error = failure(() => load(network, 5));
       expect(error.code).toBe('config_invalid');
       expect(error.message).toMatch(
-        /^PAYOUT_CONFIRMATIONS: 5 is not valid on \w+: it must be at least 6, because /u,
+        /^PAYOUT_CONFIRMATIONS: 5 is not valid on \w+\. It must be at least 6, because /u,
       );
       expect(load(network, 6).payoutConfirmations).toBe(6);
     }
@@ -163,9 +163,7 @@ describe('loadConfig', () => {
     for (const wrong of ['garbage', 'tr', 'tr(', 'tr()', 'TR(a)', 'tr(a)#short', ' tr(a)', 'tr(a) ']) {
       const error = failure(() => load(wrong));
       expect([wrong, error.code]).toEqual([wrong, 'config_invalid']);
-      expect(error.message).toBe(
-        'INVENTORY_DESCRIPTOR: it is not an output descriptor such as tr(xpub…/0/*)',
-      );
+      expect(error.message).toBe('INVENTORY_DESCRIPTOR is not an output descriptor such as tr(xpub…/0/*)');
     }
     for (const good of ['addr(bcrt1q)', 'tr([d34db33f/86h/0h/0h]xpub/<0;1>/*)#0123abcd', 'sh(wpkh(03ab))'])
       expect(load(good).inventoryDescriptor).toBe(good);
