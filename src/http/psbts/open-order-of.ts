@@ -11,7 +11,7 @@ export async function openOrderOf(
   wanted: WantedOrderName,
   { signal }: Asker,
 ): Promise<OpenOrder> {
-  if (orders === null) throw new AppError('orders_off', 'this service takes no orders');
+  if (orders === null) throw new AppError('orders_off', 'this service accepts no orders');
   const found = await orders.findOpen(wanted, network, signal);
   const [parameter, given] = 'id' in wanted ? ['orderId', wanted.id] : ['fundingAddress', wanted.address];
   const invalid = (message: string): AppError => new AppError('request_invalid', message, { parameter });
@@ -19,7 +19,7 @@ export async function openOrderOf(
     case 'open':
       return found.order;
     case 'paid':
-      return refuse(invalid(`${parameter}: the order needs no more payment, it is ${found.state}.`));
+      return refuse(invalid(`${parameter}: the order needs no more payment, because it is ${found.state}.`));
     case 'over':
       return refuse(
         invalid(`${parameter}: the order is ${found.state}, so a payment would only be refunded.`),
@@ -27,11 +27,11 @@ export async function openOrderOf(
     case 'deposit':
       return refuse(
         invalid(
-          `${parameter} is the deposit address of a parent: the charge goes to the address of the order.`,
+          `${parameter} is the deposit address of a parent, but the charge goes to the address of the order.`,
         ),
       );
     case 'no-address':
-      return refuse(invalid(`${parameter} ${found.reason}; this server serves ${network.name}`));
+      return refuse(invalid(`${parameter} ${found.reason}, but this server serves ${network.name}`));
     case 'unknown':
       return refuse(new AppError('not_found', unknownOrder(parameter, given)));
     default:

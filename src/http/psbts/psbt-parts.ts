@@ -11,7 +11,7 @@ export function coinPartsOf(deps: AppDependencies): CoinParts {
   if (node == null)
     throw new AppError(
       'coins_unproven',
-      'cannot prove that these coins are free of inscriptions and runes: this server has no node to ask what the mempool spends',
+      'cannot prove that these coins are free of inscriptions and runes, because this server has no node that knows what the mempool spends',
     );
   return {
     pool,

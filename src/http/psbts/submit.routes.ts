@@ -48,7 +48,7 @@ export function submitRoutes(app: App, deps: AppDependencies): void {
       const transaction = readPayment(request.body.hex ?? '');
       if (typeof transaction === 'string') throw refused(transaction);
       if (node === null)
-        throw new AppError('no_node', 'this server has no node to send transactions to: use another one');
+        throw new AppError('no_node', 'this server has no node to send transactions to; use another server');
       const parts = { pool, node, network, satributes: satributesInForce(deps) };
       const sent = await submitPayment(parts, transaction, askerOf(reply).signal);
       if (sent.kind === 'refused') throw refused(sent.reason);

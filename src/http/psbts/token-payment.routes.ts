@@ -65,7 +65,7 @@ export function tokenPaymentRoutes(app: App, deps: AppDependencies): void {
       refuseFaulty(values.faults);
       if (signers === null) throw new AppError('request_invalid', 'the addresses are not valid');
       if (!isOrderId(id)) throw new AppError('not_found', noOrderId);
-      if (shopOrders === null) throw new AppError('orders_off', 'this service takes no token payments');
+      if (shopOrders === null) throw new AppError('orders_off', 'this service accepts no token payments');
       const open = await shopOrders.open(id);
       if (open === null) throw new AppError('not_found', 'Order not found');
       const built = await payTokenOrder(coinPartsOf(deps), { open, signers, feeRate }, askerOf(reply));

@@ -82,7 +82,7 @@ async function freeChild(
   const deficit = packageDeficit(found.transactions, feeRate);
   if (deficit === 0n)
     return refusedPsbt(
-      `Output ${name}: its transaction and all of its ancestors already pay ${shownFeeRate(feeRate)} sat/vB. Name a higher feeRate to lift them.`,
+      `Output ${name}: its transaction and all ancestors of this transaction already pay ${shownFeeRate(feeRate)} sat/vB. Use a higher feeRate to raise this.`,
       'feeRate',
     );
   const version = versionFor(target);
@@ -90,13 +90,14 @@ async function freeChild(
   const proof = await whyNotFree(parts, target, asker);
   if (!Array.isArray(proof)) return proof;
   const txid = parseTxid(found.last.txid);
-  if (txid === null) throw new AppError('node_answer_invalid', 'The node gives a transaction without an id.');
+  if (txid === null)
+    throw new AppError('node_answer_invalid', 'The node returned a transaction without an id.');
   const spent = { txid, vout, value: BigInt(value), signer: payment, blockHash: null };
   return { kind: 'free', target, child: { target: spent, version, feeRate, deficit }, unproven: proof };
 }
 
 const noSatIndex =
-  'Special sats were not looked for in the unconfirmed output: this server has no index of sats.';
+  'Special sats were not looked for in the unconfirmed output, because this server has no index of sats.';
 
 /**
  * Checks that an output holds only sats. Returns sentences about kinds of contents that were not searched for. Refuses
@@ -111,14 +112,14 @@ async function whyNotFree(
   const proven = await proveUnconfirmed(parts, found, asker);
   if (proven.kind === 'too-many')
     return refuse(
-      `comes from more than ${confirmedMax} outputs, so it is not proven to hold nothing: wait until a block has its transaction.`,
+      `comes from more than ${confirmedMax} outputs, so this server cannot prove that it holds nothing. Wait until its transaction is in a block.`,
     );
   const contents = proven.contents.get(name);
   if (contents === undefined || contents.inscriptions.length > 0) return refuse('holds an inscription.');
   const { runes, ranges } = contents;
   if (runes === null)
     return refuse(
-      'may hold runes, because a transaction that it comes from etches or mints some: wait until a block has it.',
+      'may hold runes, because one of the transactions that it comes from etches or mints runes. Wait until its transaction is in a block.',
     );
   if (runes.length > 0) return refuse('holds runes.');
   if (ranges === null) return [noSatIndex];
@@ -133,7 +134,7 @@ function versionFor({ name, found: { last, transactions } }: Target): Child['ver
   if (last.version !== trucVersion) return 2;
   if (transactions.length === 1 && last.descendants.count === 1) return trucVersion;
   return refusedPsbt(
-    `Output ${name} is of version 3, which allows only one unconfirmed parent with one child (BIP 431), and there are more already.`,
+    `Output ${name} has version 3, which allows only one unconfirmed parent with one child (BIP 431), but there are already more.`,
     'utxo',
   );
 }
@@ -150,12 +151,12 @@ async function fundedChild(
   const plan = planChild(child, chosen.coins, chosen.change);
   if (plan === null)
     return refusedPsbt(
-      `Output ${name} is of version 3, whose child has at most ${trucChildMax} virtual bytes (BIP 431): pay with fewer coins.`,
+      `Output ${name} has version 3, and a child of version 3 has at most ${trucChildMax} virtual bytes (BIP 431). Pay with fewer coins.`,
     );
   const most = feeMost(plan.weight);
   if (plan.fee > most)
     return refusedPsbt(
-      `feeRate: to lift all of them, the child of ${virtualSize(plan.weight)} virtual bytes would pay ${plan.fee} sats, and nodes send no transaction that pays more than ${most}. Name a lower one.`,
+      `feeRate is too high: for this rate, the child of ${virtualSize(plan.weight)} virtual bytes would pay ${plan.fee} sats, but nodes accept at most ${most} sats. Use a lower feeRate.`,
       'feeRate',
     );
   const { cluster } = await nodeFeesOf(parts.node).standing();

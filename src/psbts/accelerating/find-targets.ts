@@ -38,10 +38,11 @@ export async function targetAt(
   if (confirmed !== null) return refuse('already confirmed');
   const found = await mempoolPackage(node, displayHash(txid));
   if (found === null)
-    return refuse('is not known: it is spent, or the mempool does not have its transaction.');
+    return refuse('is unknown, because it is spent, or its transaction is not in the mempool.');
   const { outputs, txid: id } = found.last;
   const output = outputs[vout];
-  if (output === undefined) return refuse(`does not exist: its transaction has ${outputs.length} outputs.`);
+  if (output === undefined)
+    return refuse(`does not exist, because its transaction has only ${outputs.length} outputs.`);
   if (Buffer.compare(output.script, payment.script) !== 0)
     return refuse(`does not belong to ${payment.address}.`);
   const [spender = null] = await spendersOf(node, id, [vout]);
@@ -82,7 +83,7 @@ export async function targetsOfOrder(
   );
   if (best !== undefined) return { kind: 'targets', targets: [best, ...others] };
   return refusedPsbt(
-    `orderId: no unconfirmed transaction of this order has an unspent output of ${payment.address}: name the output in utxo.`,
+    `orderId: no unconfirmed transaction of this order has an unspent output of ${payment.address}. Name the output in utxo.`,
     'orderId',
   );
 }

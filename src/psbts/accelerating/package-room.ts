@@ -61,7 +61,7 @@ function fullestChain({ transactions }: MempoolPackage): ClusterLimits {
 /** Explains in a sentence for people why a child of this size does not fit. Returns null if the child fits. Pure. */
 export function whyNoRoom({ taken, limits }: PackageRoom, virtualBytes: number): string | null {
   if (taken.count + 1 > limits.count)
-    return `${taken.count} unconfirmed transactions already depend on each other, and the node takes at most ${limits.count}: wait until a block has some of them.`;
+    return `${taken.count} unconfirmed transactions already depend on each other, but the node accepts at most ${limits.count}. Wait until some of them are in a block.`;
   if (taken.virtualBytes + virtualBytes <= limits.virtualBytes) return null;
-  return `The unconfirmed transactions that depend on each other already have ${taken.virtualBytes} virtual bytes. With this child of ${virtualBytes} they would exceed the ${limits.virtualBytes} that the node takes: wait until a block has some of them.`;
+  return `The unconfirmed transactions that depend on each other already have ${taken.virtualBytes} virtual bytes. With this child of ${virtualBytes} they would exceed the ${limits.virtualBytes} that the node accepts. Wait until some of them are in a block.`;
 }

@@ -41,10 +41,10 @@ export async function proveUnconfirmed(
   for (const [place, output] of outputs.entries()) {
     const name = outpointText(displayHash(output.txid), output.vout);
     const held = await provenContentsOf(utxos, output, holdings[place], asker);
-    if (typeof held === 'string') throw unprovenCoins(`${name}, which it comes from, ${held}`);
+    if (typeof held === 'string') throw unprovenCoins(`its ancestor ${name} ${held}`);
     const ranges = sats === null ? null : (sats[place] ?? 'unknown');
     if (ranges === 'unknown')
-      throw unprovenCoins(`${name}, which it comes from, has sats that the index of sats does not know yet`);
+      throw unprovenCoins(`its ancestor ${name} has sats that the index of sats does not know yet`);
     known.set(name, { value: output.value, ...held, ranges });
   }
   return { kind: 'proven', contents: followContents(transactions, known) };
@@ -61,7 +61,8 @@ export async function provenContentsOf(
   asker: Asker,
 ): Promise<Pick<Contents, 'inscriptions' | 'runes'> | string> {
   const { inscriptions = null, runes = null, unproven = [] } = holdings ?? {};
-  if (inscriptions === null || runes === null) return `is not proven to hold nothing: ${unproven.join(', ')}`;
+  if (inscriptions === null || runes === null)
+    return `cannot be used, because this server cannot prove that it holds nothing: ${unproven.join(', ')}`;
   if (inscriptions.length === 0 && runes.length === 0) return { inscriptions: [], runes: [] };
   const { placed, amounts } = await utxos.contents(output, asker);
   // the index keeps only the beginning of a long script, but positions are looked up by the complete script
@@ -77,12 +78,12 @@ async function confirmed(utxos: CoinParts['utxos'], outpoints: readonly string[]
     outpoints.map((outpoint) => {
       const txid = parseTxid(outpoint.slice(0, txidChars));
       if (txid === null)
-        throw new AppError('node_answer_invalid', 'The node gives an input that spends no output.');
+        throw new AppError('node_answer_invalid', 'The node returned an input that spends no output.');
       return { txid, vout: Number(outpoint.slice(txidChars + 1)) };
     }),
   );
   return found.map((output, place) => {
     if (output !== null) return output;
-    throw unprovenCoins(`${outpoints[place]}, which it comes from, is not in the chain any more: ask again`);
+    throw unprovenCoins(`its ancestor ${outpoints[place]} is no longer in the chain; try again`);
   });
 }

@@ -21,7 +21,8 @@ function sourceOf(
   values: RequestValues,
   { utxo: named, orderId }: Readonly<Record<string, unknown>>,
 ): WantedChild['of'] | null {
-  if (isGiven(named) && isGiven(orderId)) return values.fault('orderId', 'and utxo: give one of them');
+  if (isGiven(named) && isGiven(orderId))
+    return values.fault('orderId', 'and utxo exclude each other; send only one of them');
   const id = values.text(orderId, 'orderId');
   const utxo = readOutpoint(values, 'utxo', named);
   if (utxo !== null) return { kind: 'utxo', utxo };

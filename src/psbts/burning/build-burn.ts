@@ -51,7 +51,7 @@ export async function buildBurn(
   const dust = dustOf(signers.payment.script);
   if (changeAmount < BigInt(dust))
     return refusedPsbt(
-      `changeAmount: nodes do not relay an output of less than ${dust} sats to ${signers.payment.address}.`,
+      `changeAmount is too small, because nodes do not relay an output of less than ${dust} sats to ${signers.payment.address}.`,
       'changeAmount',
     );
   const feeRate = feeRateFor(wanted.feeRate, await nodeFeesOf(parts.node).standing());
@@ -80,12 +80,12 @@ export async function buildBurn(
 function whyNotFirst({ name, inscriptions: [first, ...others] }: BurnedOutput): PsbtRefusal | null {
   if (others.length > 0)
     return refusedPsbt(
-      `utxo: the output ${name} holds ${others.length + 1} inscriptions: send the others to outputs of their own first.`,
+      `utxo: the output ${name} holds ${others.length + 1} inscriptions. Send the other inscriptions to outputs of their own first.`,
       'utxo',
     );
   if (first === undefined || first.offset === 0n) return null;
   return refusedPsbt(
-    `utxo: the inscription is on sat ${first.offset} of the output ${name}, not on its first one: send it to an output that begins with it, or burn it with /tokenpay/create-burn-inscription-psbt.`,
+    `utxo: the inscription is on sat ${first.offset} of the output ${name}, but it must be on the first sat. Send the inscription to an output that begins with it, or burn it with /tokenpay/create-burn-inscription-psbt.`,
     'utxo',
   );
 }
@@ -100,8 +100,8 @@ interface Funding {
  */
 const leftForFee = ({ utxo }: Burn, rest: bigint): string =>
   rest < 0n
-    ? `burnAmount and changeAmount need ${-rest} sats more than its ${utxo.value} sats, without the fee`
-    : `burnAmount and changeAmount leave ${rest} of its ${utxo.value} sats for the fee`;
+    ? `burnAmount and changeAmount need ${-rest} sats more than the ${utxo.value} sats of the output, without the fee`
+    : `burnAmount and changeAmount leave ${rest} of the ${utxo.value} sats of the output for the fee`;
 
 async function fund(
   parts: CoinParts,
@@ -113,7 +113,7 @@ async function fund(
   if (rest >= needed) return { kind: 'funded', plan: planBurn(burn, []), unproven: [] };
   if (!mayAddCoins)
     return refusedPsbt(
-      `utxo: ${leftForFee(burn, rest)}, and the fee is ${needed} sats at the node's estimate of ${shownFeeRate(feeRate)} sat/vB. Lower changeAmount, or name a feeRate: then coins of paymentAddress pay the rest.`,
+      `utxo: ${leftForFee(burn, rest)}, but the fee is ${needed} sats at the node's estimate of ${shownFeeRate(feeRate)} sat/vB. Lower changeAmount. Or send a feeRate; coins of paymentAddress then pay the missing sats.`,
       'utxo',
     );
   const { supply, unproven } = await freeCoins(parts, burn.signers.payment, asker, [burn.utxo]);
@@ -131,7 +131,7 @@ async function whyRefused(
   const most = feeMost(plan.weight);
   if (plan.fee > most)
     return refusedPsbt(
-      `changeAmount: it leaves ${plan.fee} sats for the fee, and nodes do not send a transaction that pays more than ${most}: raise it.`,
+      `changeAmount leaves ${plan.fee} sats for the fee, but nodes accept at most ${most} sats. Raise changeAmount.`,
       'changeAmount',
     );
   const notCarried = whyNotCarried(plan.outputs, await askDataCarrier(node));
@@ -139,12 +139,12 @@ async function whyRefused(
   const { paid, burned } = lostSpecials(plan, 0, 0, special);
   if (burned !== null)
     return refusedPsbt(
-      `burnAmount: special sats (${burned.satributes.join(', ')}) are on sat ${burned.offset} of the output ${name} and would be burned: burn ${Math.max(1, burned.offset)} at most.`,
+      `burnAmount: special sats (${burned.satributes.join(', ')}) are on sat ${burned.offset} of the output ${name} and would be burned. Burn at most ${Math.max(1, burned.offset)} sats.`,
       'burnAmount',
     );
   if (paid === null) return null;
   return refusedPsbt(
-    `changeAmount: special sats (${paid.satributes.join(', ')}) are on sat ${paid.offset} of the output ${name} and would be paid as fee: raise changeAmount so that they stay with you, and name a feeRate.`,
+    `changeAmount: special sats (${paid.satributes.join(', ')}) are on sat ${paid.offset} of the output ${name} and would be paid as the fee. Raise changeAmount so that you keep these sats, and send a feeRate.`,
     'changeAmount',
   );
 }
@@ -189,6 +189,6 @@ function feeWarnings(burn: Burn, plan: PsbtPlan, feeRate: bigint): string[] {
   if (plan.inputs.length > 1 || plan.fee <= highFee * needed) return [];
   const spare = burn.changeAmount + plan.fee - needed;
   return [
-    `The fee is ${plan.fee} sats, everything that the output has beyond burnAmount and changeAmount. With a changeAmount of ${spare} it is ${needed} sats, which is ${shownFeeRate(feeRate)} sat/vB.`,
+    `The fee is ${plan.fee} sats, which is all that the output has beyond burnAmount and changeAmount. With a changeAmount of ${spare} the fee is ${needed} sats, or ${shownFeeRate(feeRate)} sat/vB.`,
   ];
 }

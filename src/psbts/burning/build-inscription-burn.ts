@@ -61,7 +61,7 @@ export async function buildInscriptionBurn(
   const notCarried = whyNotCarried(funded.plan.outputs, carrier);
   if (notCarried !== null)
     return refusedPsbt(
-      `${notCarried} The second one moves runes to the ordinals address: leave metadata out.`,
+      `${notCarried} The second OP_RETURN output would move runes to the ordinals address. Leave metadata out.`,
       'metadata',
     );
   const place = funded.plan.inputs.indexOf(utxo);
@@ -82,7 +82,7 @@ function tooLong(metadata: string, script: Uint8Array, { bytesMax }: DataCarrier
   if (bytes === 0)
     return refusedPsbt('The node does not relay OP_RETURN outputs, so it does not relay a burn.');
   return refusedPsbt(
-    `metadata: ${bytes} bytes make an OP_RETURN of ${script.length} bytes, and the node relays at most ${bytesMax}: send at most ${Math.min(metadataBytesMax, Math.max(0, bytesMax - overhead))}.`,
+    `metadata: ${bytes} bytes make an OP_RETURN output of ${script.length} bytes, but the node relays at most ${bytesMax}. Send at most ${Math.min(metadataBytesMax, Math.max(0, bytesMax - overhead))} bytes.`,
     'metadata',
   );
 }
@@ -130,14 +130,14 @@ function inscriptionToBurn(
   const beside = others.find(({ offset }) => offset === burned.offset);
   if (beside !== undefined)
     return refusedPsbt(
-      `inscriptionId: ${beside.id} is on the same sat as ${burned.id} and would be burned, too.`,
+      `inscriptionId: ${beside.id} is on the same sat as ${burned.id} and would also be burned.`,
       'inscriptionId',
     );
   return { kind: 'burn', offset: burned.offset, warnings: others.map(returns) };
 }
 
 const returns = ({ id }: HeldInscription): string =>
-  `${id}, in the same output, returns to the ordinals address.`;
+  `${id}, which is in the same output, returns to the ordinals address.`;
 const shownId = ({ txid, index }: InscriptionId): string => formatInscriptionId(txid, index);
 
 async function fund(
@@ -152,7 +152,7 @@ async function fund(
   const coin = padding === 0n ? null : await supply.at(chosen.coins.length);
   if (padding > 0n && (coin === null || coin.value < padding))
     return refusedPsbt(
-      `The ${burn.offset} sats before the inscribed one are too few for an output, and another coin of at least ${padding} sats must fill it up: send one to ${burn.signers.payment.address}.`,
+      `The ${burn.offset} sats before the inscribed sat are too few for an output, so another coin of at least ${padding} sats is needed to fill the output. Send such a coin to ${burn.signers.payment.address}.`,
       'paymentAddress',
     );
   const plan = planInscriptionBurn(burn, chosen.coins, coin);

@@ -3,7 +3,7 @@ import type { PsbtPlan } from '#psbts/planning/psbt-plan.ts';
 
 /** Warnings that apply to all burns. `isSpecial` means that the inscribed sat has a satribute. */
 export const burnWarnings = (plan: Pick<PsbtPlan, 'outputs'>, isSpecial: boolean): readonly string[] => [
-  ...(isSpecial ? ['The inscribed sat is special itself: it is burned with the inscription.'] : []),
+  ...(isSpecial ? ['The inscribed sat is itself a special sat, and is burned with the inscription.'] : []),
   howToSend(plan),
 ];
 
@@ -15,5 +15,5 @@ export const burnWarnings = (plan: Pick<PsbtPlan, 'outputs'>, isSpecial: boolean
 function howToSend({ outputs }: Pick<PsbtPlan, 'outputs'>): string {
   const burned = outputs.filter(({ purpose }) => purpose === 'burn').map(({ value }) => value);
   const most = burned.reduce((a, b) => (a > b ? a : b), 0n);
-  return `Nodes refuse burned sats by default, and so may a wallet that sends the transaction itself: send it with sendrawtransaction and a maxburnamount of ${bitcoinOf(most)} (bitcoins).`;
+  return `Nodes refuse burned sats by default, and wallets that send the transaction may do so as well. Send the transaction with sendrawtransaction and a maxburnamount of ${bitcoinOf(most)} (bitcoins).`;
 }

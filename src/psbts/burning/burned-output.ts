@@ -28,7 +28,7 @@ export interface BurnedOutput extends NamedOutput {
 const specialMax = 10_000;
 
 const noSatIndex =
-  'Special sats were not looked for in the output that is burned: this server has no index of sats.';
+  'Special sats were not looked for in the output that is burned, because this server has no index of sats.';
 
 /**
  * Reads the output that a burn request names in the field `utxo`. Refuses if it is not an unspent, confirmed output of
@@ -85,15 +85,16 @@ export async function outputOfInscription(
     pool,
     async ({ client }) => {
       const key = await inscriptionKey(client, { kind: 'id', id });
-      if (key === null) throw new AppError('not_found', `no inscription ${shown} is known`);
+      if (key === null) throw new AppError('not_found', `the inscription ${shown} is unknown`);
       return (await currentLocations(client, [key])).get(key) ?? null;
     },
     signal,
   );
-  if (location === null) throw unprovenCoins(`of ${shown} is not known: blocks since its reveal are missing`);
+  if (location === null)
+    throw unprovenCoins(`of ${shown} is unknown, because blocks since its reveal are missing`);
   const refuse = (words: string): PsbtRefusal =>
     refusedPsbt(`inscriptionId: ${shown} ${words}.`, 'inscriptionId');
-  if (location.place !== 'output') return refuse(`is ${location.place}: no output holds it`);
+  if (location.place !== 'output') return refuse(`is ${location.place} and not in an output`);
   return isBurned(location) ? refuse('is burned already') : outpointOf(location);
 }
 

@@ -38,7 +38,7 @@ export function dataCarrierOf(mempool: unknown, network: unknown): DataCarrier {
 
 function fieldsOf(answer: unknown): Readonly<Record<string, unknown>> {
   if (typeof answer === 'object' && answer !== null) return answer as Readonly<Record<string, unknown>>;
-  throw new AppError('node_answer_invalid', 'The node does not tell its policy.');
+  throw new AppError('node_answer_invalid', 'The node does not report its policy.');
 }
 
 const opReturn = 0x6a;
@@ -54,7 +54,7 @@ export function whyNotCarried(
   const scripts = outputs.flatMap(({ script }) => (script[0] === opReturn ? [script] : []));
   const bytes = scripts.reduce((sum, { length }) => sum + length, 0);
   if (bytes > bytesMax)
-    return `The node relays OP_RETURN outputs of at most ${bytesMax} bytes, and this burn needs ${bytes}.`;
+    return `The node relays OP_RETURN outputs of at most ${bytesMax} bytes, but this burn needs ${bytes} bytes.`;
   if (scripts.length <= 1 || relaysSeveral) return null;
-  return 'The node relays only one OP_RETURN output, and this burn needs two.';
+  return 'The node relays only one OP_RETURN output, but this burn needs two.';
 }

@@ -20,12 +20,12 @@ const operations: Readonly<Record<BurnType, Readonly<Record<string, readonly str
 };
 
 const otherKind: Readonly<Record<BurnType, string>> = {
-  BRC20: 'The inscription is not a transfer of BRC-20: it is burned, but no tokens are.',
+  BRC20: 'The inscription is not a transfer of BRC-20, so it is burned, but no tokens are burned.',
   BRC20PROG:
-    'The inscription is neither an operation of brc20-prog nor a transfer of BRC-20: it is burned, and the module does nothing.',
+    'The inscription is neither an operation of brc20-prog nor a transfer of BRC-20, so it is burned, and the module does nothing.',
 };
 const moved =
-  'The inscription has left the output that it was made in. Indexers of BRC-20 count only the first move, so this burn moves no tokens and starts no module.';
+  'The inscription has already left the output in which it was made. Indexers of BRC-20 only count its first move, so this burn moves no tokens and starts no module.';
 
 /** Warnings that a burn of a type has less effect than the customer may expect. Pure, total. */
 export function warningsOf(type: BurnType, { content, isUnmoved }: BurnedInscription): string[] {

@@ -65,7 +65,7 @@ export function readInscriptionBurn(
   const metadata = values.text(fields['metadata'], 'metadata') ?? '';
   const bytes = Buffer.byteLength(metadata);
   if (bytes > metadataBytesMax)
-    values.fault('metadata', `has ${bytes} bytes, and at most ${metadataBytesMax} are accepted`);
+    values.fault('metadata', `has ${bytes} bytes, but at most ${metadataBytesMax} are accepted`);
   if (signers === null || values.faults.length > 0) return { kind: 'faulty', faults: values.faults };
   return { kind: 'inscription-burn', signers, inscription, utxo, feeRate, metadata };
 }

@@ -9,7 +9,9 @@ export function combinePsbts(psbts: readonly [Psbt, ...Psbt[]]): Psbt {
   const [first, ...others] = psbts;
   const odd = others.findIndex(({ unsigned }) => Buffer.compare(unsigned, first.unsigned) !== 0);
   if (odd >= 0)
-    throw psbtFault(`psbt[${odd + 1}] is of another transaction than psbt[0]: send PSBTs of one transaction`);
+    throw psbtFault(
+      `psbt[${odd + 1}] has another transaction than psbt[0]; send only PSBTs of the same transaction`,
+    );
   if (others.length === 0) return first;
   const inputs = first.inputs.map((input, place) =>
     others.reduce((sum, psbt) => combined(sum, inputAt(psbt, place), place), input),

@@ -134,6 +134,6 @@ function refuseOtherType({ type }: Judged, asked: number | null, place: number):
   const plain = (given: number): number => (given === sighash.default ? sighash.all : given);
   if (asked === null || plain(type) === plain(asked)) return;
   throw psbtFault(
-    `Input ${place} is signed with ${sighashName(type)}, but the PSBT asks for ${sighashName(asked)}.`,
+    `Input ${place} is signed with ${sighashName(type)}, but the PSBT requires ${sighashName(asked)}.`,
   );
 }

@@ -30,7 +30,7 @@ export function* finalizeInput(input: PsbtInput, context: InputContext): Steps<F
   if (input.partialSignatures.length === 0) throw notSigned(context);
   if (spend.kind === 'other')
     throw psbtFault(
-      `Input ${place}: how to spend the script of ${owner} is not known here. Have its wallet finalize it.`,
+      `Input ${place}: this server does not know how to spend the script of ${owner}. Finalize the input with the wallet of its owner.`,
     );
   const { items, judged } = yield* itemsOf(input, spend, { ...context, value: input.spent.value });
   return finalInput(finalScriptsOf(spend, items), judged);

@@ -89,7 +89,7 @@ function feeOf({ inputs, outputs }: Psbt): bigint | null {
   if (spent.length < inputs.length) return null;
   const fee = sum(spent) - sum(outputs);
   if (fee >= 0n) return fee;
-  throw psbtFault(`psbt has outputs of ${sum(outputs)} sats, and inputs of ${sum(spent)} sats`);
+  throw psbtFault(`psbt has outputs of ${sum(outputs)} sats, but inputs of only ${sum(spent)} sats`);
 }
 
 function extract(psbt: Psbt, inputs: readonly FinalInput[], fee: bigint | null): FinalTransaction {
@@ -133,14 +133,16 @@ function feeWarnings({ outputs }: Psbt, fee: bigint | null, weight: number): str
   const paid = outputs.reduce((sum, { value }) => sum + value, 0n);
   if (rate > feeRateAbsurd)
     return [
-      `The fee is ${fee} sats, ${rate} for a virtual byte. Nodes send nothing above ${feeRateAbsurd} unless told to: something may be wrong.`,
+      `The fee is ${fee} sats, or ${rate} per virtual byte. By default, nodes send no transaction above ${feeRateAbsurd}, so this may be a mistake.`,
     ];
-  return fee > paid ? [`The fee of ${fee} sats is more than all outputs hold (${paid} sats).`] : [];
+  return fee > paid ? [`The fee of ${fee} sats is more than the total of all outputs (${paid} sats).`] : [];
 }
 
 const weightWarnings = (weight: number): string[] =>
   weight > standardWeightMax
-    ? [`It has ${weight} weight units, and nodes relay at most ${standardWeightMax}: a miner must take it.`]
+    ? [
+        `The transaction has ${weight} weight units, but nodes relay at most ${standardWeightMax}, so only a miner can accept it directly.`,
+      ]
     : [];
 
 function signatureWarnings(inputs: readonly FinalInput[]): string[] {
@@ -155,12 +157,12 @@ function signatureWarnings(inputs: readonly FinalInput[]): string[] {
     ...(unproven.length === 0
       ? []
       : [
-          `Signatures of ${placesText(unproven)} were not checked: the PSBT lacks data that they commit to, their script is not known here, or there are too many.`,
+          `Signatures of ${placesText(unproven)} were not checked. The PSBT lacks data that they sign, their script is unknown here, or there are too many signatures.`,
         ]),
     ...(open.length === 0
       ? []
       : [
-          `The signatures cover only ${shortList(open)}: until a block has the transaction, others may change what they leave open.`,
+          `The signatures cover only ${shortList(open)}. Until the transaction is in a block, others can change what the signatures do not cover.`,
         ]),
   ];
 }

@@ -77,7 +77,7 @@ function* leafInput(signed: SignedLeaf, context: InputContext): Steps<FinalInput
   const { place, owner } = context;
   const template = leaf.version === tapscriptVersion ? leafKeys(leaf.script) : null;
   if (template === null)
-    return `Input ${place}: how to spend its script of ${owner} is not known here. Have its wallet finalize it.`;
+    return `Input ${place}: this server does not know how to spend its script of ${owner}. Finalize the input with the wallet of its owner.`;
   const { required, keys, isSingle } = template;
   const found = new Map<Uint8Array, Signed>();
   const given = byKey(signed.signed);

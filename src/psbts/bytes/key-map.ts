@@ -29,16 +29,16 @@ export class KeyMap {
     for (;;) {
       const length = cursor.compactSize();
       if (length === 0) break;
-      if (keys.size === fieldsMax)
-        throw psbtFault(`psbt has more than ${fieldsMax} fields for ${name}, which is the maximum`);
+      if (keys.size === fieldsMax) throw psbtFault(`psbt has more than ${fieldsMax} fields for ${name}`);
       const start = cursor.at;
       const type = cursor.compactSize();
       const typeLength = cursor.at - start;
-      if (typeLength > length) throw psbtFault(`psbt is damaged: a key of ${name} is shorter than its type`);
+      if (typeLength > length)
+        throw psbtFault(`psbt is damaged, because a key of ${name} is shorter than its type`);
       const key = cursor.take(length - typeLength);
       const field = { key, value: cursor.sized() };
       const whole = `${type} ${Buffer.from(key).toString('latin1')}`;
-      if (keys.has(whole)) throw psbtFault(`psbt is damaged: ${name} has the same key twice`);
+      if (keys.has(whole)) throw psbtFault(`psbt is damaged, because ${name} has the same key twice`);
       keys.add(whole);
       const fields = this.#fields.get(type);
       if (fields === undefined) this.#fields.set(type, [field]);
@@ -57,7 +57,7 @@ export class KeyMap {
     const [field] = this.all(type);
     if (field === undefined) return null;
     if (this.all(type).some(({ key }) => key.length > 0))
-      throw psbtFault(`psbt is damaged: the key of ${what} of ${this.name} is too long`);
+      throw psbtFault(`psbt is damaged, because the key of ${what} of ${this.name} is too long`);
     return field.value;
   }
 }

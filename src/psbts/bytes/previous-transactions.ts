@@ -54,12 +54,12 @@ export async function previousTransactions(
 ): Promise<PreviousTransactions> {
   const legacy = inputs.filter(({ signer }) => signer.type === 'p2pkh');
   if (legacy.length > askedMax)
-    throw tooMuch(`The payment takes ${legacy.length} P2PKH inputs, and a PSBT at most ${askedMax}`);
+    throw tooMuch(`The payment needs ${legacy.length} P2PKH inputs, but a PSBT can have at most ${askedMax}`);
   const needed = await stripped(node, legacy, true);
   const size = sizeOf(needed, legacy);
   if (size > bytesMax)
     throw tooMuch(
-      `The transactions that P2PKH inputs spend have ${size} bytes together, and a PSBT takes at most ${bytesMax}`,
+      `The transactions that the P2PKH inputs spend have ${size} bytes in total, but a PSBT can have at most ${bytesMax} bytes of them`,
     );
   const segwit = inputs.filter(({ signer }) => signer.type === 'p2wpkh' || signer.type === 'p2sh');
   const wished = segwit.length > askedMax ? null : await stripped(node, segwit, false);
@@ -80,7 +80,7 @@ export async function previousTransactions(
 }
 
 const tooMuch = (what: string): AppError =>
-  new AppError('request_invalid', `${what}: pay from a segwit address, or join these coins first.`);
+  new AppError('request_invalid', `${what}. Pay from a segwit address, or join these coins first.`);
 
 /** Size of the previous transactions in the PSBT, where each input has a separate copy. */
 const sizeOf = (transactions: ReadonlyMap<TxidHex, Uint8Array>, inputs: readonly PsbtInput[]): number =>
@@ -119,7 +119,7 @@ async function ask(
     if (!isNeeded) return null;
     throw new AppError(
       'previous_transaction_missing',
-      `the node does not give the transaction ${name}, without which a P2PKH input cannot be signed: its block may be pruned`,
+      `the node does not have the transaction ${name}, perhaps because its block is pruned; without this transaction a P2PKH input cannot be signed`,
       {},
       error,
     );
@@ -137,5 +137,5 @@ function withoutWitness(bytes: Uint8Array, txid: TxidHex): Uint8Array {
     bytes.subarray(bytes.length - lockTimeLength),
   ]);
   if (end === bytes.length && Buffer.from(doubleSha256(kept)).reverse().toString('hex') === txid) return kept;
-  throw new AppError('node_answer_invalid', `The node gives another transaction in place of ${txid}.`);
+  throw new AppError('node_answer_invalid', `The node returned another transaction instead of ${txid}.`);
 }

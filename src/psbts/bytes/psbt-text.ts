@@ -23,7 +23,7 @@ export function* psbtBytes(given: string | Uint8Array, name: string): Steps<Uint
   const text = (typeof given === 'string' ? given : Buffer.from(given).toString('utf8')).trim();
   if (text === '') throw psbtFault(`${name} is required.`);
   const tooLong = (length: string) =>
-    psbtFault(`${name} has ${length}: a PSBT has at most ${psbtBytesMax} bytes.`);
+    psbtFault(`${name} has ${length}, but a PSBT may have at most ${psbtBytesMax} bytes.`);
   if (text.length > charsMax) throw tooLong(`${text.length} characters`);
   yield text.length;
   const bytes = yield* decoded(text, name);
@@ -37,6 +37,6 @@ function* decoded(text: string, name: string): Steps<Uint8Array> {
     return Buffer.from(text, 'hex');
   }
   const read = yield* readBase64(Buffer.from(text));
-  if (typeof read === 'string') throw psbtFault(`${name} is neither hex nor base64: it ${read}.`);
+  if (typeof read === 'string') throw psbtFault(`${name} is neither hex nor base64 (it ${read}).`);
   return yield* decodeBase64(read);
 }

@@ -38,7 +38,7 @@ export function* readPsbt(bytes: Uint8Array): Steps<Psbt> {
     if (error instanceof BrokenBytes)
       throw psbtFault(
         error.at >= bytes.length
-          ? `psbt is truncated: its ${bytes.length} bytes end in the middle of a field`
+          ? `psbt is truncated, because its ${bytes.length} bytes end in the middle of a field`
           : `psbt is damaged at byte ${error.at}`,
       );
     throw error;
@@ -49,8 +49,8 @@ function* read(bytes: Uint8Array): Steps<Psbt> {
   if (Buffer.compare(bytes.subarray(0, magic.length), magic) !== 0)
     throw psbtFault(
       isTransaction(bytes)
-        ? 'psbt is a transaction already: POST /tokenpay/utils/submittx takes it as hex'
-        : 'psbt is not a PSBT: it does not begin with "psbt" and 0xff',
+        ? 'psbt is already a transaction; send it as hex to POST /tokenpay/utils/submittx'
+        : 'psbt is not a PSBT, because it does not begin with "psbt" and 0xff',
     );
   const cursor = new ByteCursor(bytes);
   cursor.take(magic.length);
@@ -80,8 +80,8 @@ function refuseVersion(value: Uint8Array | null): void {
   const version = value.length === 4 ? new ByteCursor(value).u32() : null;
   if (version === 0) return;
   if (version === 2)
-    throw psbtFault('psbt is of version 2 (BIP 370): have your wallet export it as version 0 (BIP 174)');
-  throw psbtFault('psbt is of an unknown version: only version 0 (BIP 174) is accepted');
+    throw psbtFault('psbt has version 2 (BIP 370); export it from your wallet as version 0 (BIP 174)');
+  throw psbtFault('psbt has an unknown version; only version 0 (BIP 174) is accepted');
 }
 
 function isTransaction(bytes: Uint8Array): boolean {
@@ -115,7 +115,7 @@ function readUnsigned(
   // checked first, because the work of reading grows with the size
   if (bytes.length * 4 > standardWeightMax)
     throw psbtFault(
-      `psbt has a transaction of ${bytes.length * 4} weight units without its signatures: nodes relay at most ${standardWeightMax}`,
+      `psbt has a transaction of ${bytes.length * 4} weight units without its signatures, but nodes relay at most ${standardWeightMax}`,
     );
   const version = cursor.u32();
   const inputs = Array.from({ length: countOf(cursor, bytes, 41) }, () => readOutpoint(cursor));
@@ -143,7 +143,9 @@ function readOutpoint(cursor: ByteCursor): Outpoint {
   const txid = cursor.take(32);
   const vout = cursor.u32();
   if (cursor.sized().length > 0)
-    throw psbtFault('psbt is damaged: its transaction has signatures, but these belong to its inputs');
+    throw psbtFault(
+      'psbt is damaged, because its transaction has signatures, but signatures belong to its inputs',
+    );
   return { txid, vout, sequence: cursor.u32() };
 }
 
@@ -199,13 +201,17 @@ function spentOutput(map: KeyMap, { txid, vout }: Outpoint, place: number): Spen
   if (previous === null) return told;
   const transaction = previousTransaction(previous, place);
   if (Buffer.compare(transaction.txid, txid) !== 0)
-    throw psbtFault(`Input ${place}: its previous transaction is not the one that it spends.`);
+    throw psbtFault(
+      `Input ${place}: the given previous transaction is not the transaction that the input spends.`,
+    );
   const output = transaction.outputs[vout];
   if (output === undefined)
     throw psbtFault(`Input ${place}: its previous transaction has no output ${vout}.`);
   const spent = { value: BigInt(output.value), script: output.script };
   if (told !== null && (told.value !== spent.value || Buffer.compare(told.script, spent.script) !== 0))
-    throw psbtFault(`Input ${place}: the spent output differs from that of its previous transaction.`);
+    throw psbtFault(
+      `Input ${place}: the given spent output differs from the output in its previous transaction.`,
+    );
   return spent;
 }
 

@@ -43,7 +43,7 @@ export function spendOf({ script }: SpentOutput, scripts: Scripts, place: number
   const { redeemScript } = scripts;
   if (redeemScript === null) throw psbtFault(`Input ${place}: its redeem script is missing.`);
   if (Buffer.compare(hash160(redeemScript), script.subarray(2, 22)) !== 0)
-    throw psbtFault(`Input ${place}: its redeem script is not that of the output that it spends.`);
+    throw psbtFault(`Input ${place}: its redeem script does not belong to the output that it spends.`);
   return innerSpend(redeemScript, redeemScript, scripts, place);
 }
 
@@ -70,7 +70,7 @@ function innerSpend(
   }
   if (witnessScript === null) throw psbtFault(`Input ${place}: its witness script is missing.`);
   if (Buffer.compare(createHash('sha256').update(witnessScript).digest(), script.subarray(2)) !== 0)
-    throw psbtFault(`Input ${place}: its witness script is not that of the output that it spends.`);
+    throw psbtFault(`Input ${place}: its witness script does not belong to the output that it spends.`);
   const keys = keysScript(witnessScript);
   if (keys === null) return other;
   return {

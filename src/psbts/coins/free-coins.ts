@@ -32,7 +32,7 @@ export interface FreeCoins {
 const outputsOfRanges = 8;
 
 const noSatIndex =
-  'Special sats were not looked for in the payment coins: this server has no index of sats. Keep such sats at another address.';
+  'Special sats were not looked for in the payment coins, because this server has no index of sats. Keep such sats at another address.';
 
 /**
  * Finds the confirmed outputs of a payment address that are proven to hold only common sats. They are mature, not spent
@@ -84,7 +84,7 @@ function smaller(later: readonly ListedOutput[], largest: readonly ListedOutput[
 
 /** The error for coins that could pay if more were known about them. */
 export const unprovenCoins = (reason: string): AppError =>
-  new AppError('coins_unproven', `cannot prove that these coins hold nothing: the output ${reason}`);
+  new AppError('coins_unproven', `cannot prove that these coins hold nothing, because the output ${reason}`);
 
 interface Proof {
   readonly tipHeight: number;

@@ -36,10 +36,10 @@ export async function namedOutput(
   const [utxo = null] = await parts.utxos.outputs([outpoint]);
   if (utxo === null) return refuse(await whyNotThere(parts, outpoint));
   if (utxo.spender !== 'none') return refuse(`is spent by ${utxo.spender} in the mempool`);
-  if (utxo.isImmature !== false) return refuse('is a coinbase that is too young to be spent');
+  if (utxo.isImmature !== false) return refuse('is a coinbase output that is too young to be spent');
   const { unproven, placed, amounts } = await parts.utxos.contents(utxo, asker);
   if (unproven.length > 0 || amounts === null)
-    throw unprovenCoins(`${name} is not proven to hold nothing else: ${unproven.join(', ')}`);
+    throw unprovenCoins(`${name} is not proven to hold nothing else, because ${unproven.join(', ')}`);
   const inscriptions = placed.toSorted((a, b) => Number(a.offset - b.offset));
   return { kind: 'found', name, utxo, inscriptions, runes: amounts };
 }
@@ -50,5 +50,5 @@ async function whyNotThere({ node }: Pick<CoinParts, 'node'>, { txid, vout }: Ou
   const pending = await node.call<object | null>('gettxout', parameters);
   return pending === null
     ? 'is spent, or does not exist'
-    : 'is not confirmed: wait until a block has its transaction';
+    : 'is not confirmed; wait until its transaction is in a block';
 }

@@ -66,7 +66,7 @@ export function feeRateFor(
   if (given >= least) return given;
   const [asked, taken] = [given, least].map(shownFeeRate);
   return refusedPsbt(
-    `${field}: the node takes nothing below ${taken} sat/vB now, and ${asked} is less.`,
+    `${field} must be at least ${taken} sat/vB now, not ${asked}, because the node accepts nothing below that.`,
     field,
   );
 }

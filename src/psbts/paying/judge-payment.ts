@@ -24,7 +24,7 @@ export function judgePayment(
   switch (outcome.kind) {
     case 'refunded':
       return refusedPsbt(
-        `Nothing would be inscribed, and the payment refunded: ${outcome.reason}${payment.layout.special === null ? nameIt : ''}`,
+        `Nothing would be inscribed, and the payment would be refunded: ${outcome.reason}${payment.layout.special === null ? nameIt : ''}`,
       );
     case 'failed':
       return refusedPsbt(`The order could not be delivered with this payment: ${outcome.reason}`);
@@ -44,11 +44,11 @@ function judgeDelivery(delivery: Delivery, payment: TriedPayment): Judged | Psbt
   const warnings: string[] = [];
   if (parentsMissing.length > 0)
     warnings.push(
-      `The order also waits for ${parentsMissing.length} of its parents: POST /create-parent-child-psbt sends them.`,
+      `The order also waits for ${parentsMissing.length} of its parents. Send them with POST /create-parent-child-psbt.`,
     );
   if (unconfirmed.length > 0)
     warnings.push(
-      'A payment of the order that no block has yet is counted: if it is replaced, more sats are missing.',
+      'A payment that is not in a block yet is counted. If it is replaced, more sats are missing.',
     );
   return { kind: 'delivers', warnings };
 }
@@ -77,8 +77,8 @@ const isAtFirst = (inscribed: InscribedSat | undefined, vout: number | undefined
 
 const nameIt = 'Name the output with such a sat in specialSatsOutput.';
 const elsewhere =
-  'specialSatsOutput: with the payments that the order already has, its inscription would be on another sat than the one of this output. Pay the missing sats without it, or make another order.';
+  'specialSatsOutput: with the payments that the order already has, its inscription would be on a sat of another output. Pay the missing sats without specialSatsOutput, or make another order.';
 const paidWithout = (charge: bigint, needed: bigint): string =>
-  `chargeAmount: with ${charge} sats the order would be paid without specialSatsOutput, and would not spend it. It needs only ${needed}: send no more.`;
+  `chargeAmount: with ${charge} sats the order would be paid without specialSatsOutput, and would not spend that output. The order needs only ${needed} sats, so send no more.`;
 const onUnknown =
-  'specialSatsOutput: one of the inscriptions would be on a sat of a payment coin, and these sats are not known here. From its special sat on, the special output must hold the postage of all inscriptions.';
+  'specialSatsOutput: one of the inscriptions would be on a sat of a payment coin, but the sats of this coin are unknown here. From its special sat on, the output must have at least the postage of all inscriptions.';

@@ -58,7 +58,7 @@ export async function lentParents(
 }
 
 const togetherIn = (outpoint: string, one: string, other: string): string =>
-  `The parents ${one} and ${other} are in one output, ${outpoint}, and each goes to its own deposit address: separate them first.`;
+  `The parents ${one} and ${other} are in the same output, ${outpoint}, but each parent goes to its own deposit address. Move them to separate outputs first.`;
 
 interface Asked {
   readonly index: number;
@@ -81,24 +81,24 @@ async function lentParent(
   // the index may already have a block that was not yet scanned for payments of orders
   if (Buffer.compare(utxo.script, depositScript) === 0)
     return refusedPsbt(
-      `The parent ${inscriptionId} is at its deposit address already, in ${name}: ask again in some seconds, when the order knows it.`,
+      `The parent ${inscriptionId} is already at its deposit address, in ${name}. Try again in a few seconds, when the order knows this.`,
     );
   if (Buffer.compare(utxo.script, ordinals.script) !== 0)
     return refusedPsbt(`The parent ${inscriptionId} is not at the ordinals address ${ordinals.address}.`);
   const least = dustOf(depositScript);
   if (utxo.value < least)
     return refusedPsbt(
-      `The output ${name} of the parent ${inscriptionId} has ${utxo.value} sats, less than the ${least} that nodes relay to its deposit: move it to a larger output first.`,
+      `The output ${name} of the parent ${inscriptionId} has ${utxo.value} sats, but nodes relay at least ${least} sats to its deposit. Move the parent to a larger output first.`,
     );
   const other = inscriptions.find(({ id }) => id !== inscriptionId);
   if (other !== undefined)
     return refusedPsbt(
-      `The output ${name} of the parent ${inscriptionId} holds the inscription ${other.id} too: separate them first.`,
+      `The output ${name} of the parent ${inscriptionId} also holds the inscription ${other.id}. Move them to separate outputs first.`,
     );
   // runes without an edict go to the first output of the transaction
   if (runes.length > 0 && !isFirst)
     return refusedPsbt(
-      `The output ${name} of the parent ${inscriptionId} holds runes, which would go to the deposit of another parent: send that parent first, or move the runes.`,
+      `The output ${name} of the parent ${inscriptionId} holds runes, which would go to the deposit of another parent. Send that parent first, or move the runes.`,
     );
   const { txid, vout, value, blockHash } = utxo;
   const input = { txid, vout, value: BigInt(value), signer: ordinals, blockHash };

@@ -92,16 +92,16 @@ function whyNotPayable({ order, charge, special, sendsParents }: PaymentRequest)
   const { missing, shownAmount, amount } = order;
   if (charge !== null && charge < missing)
     return refusedPsbt(
-      `chargeAmount is ${charge} sats, and the order needs ${missing}${amount > shownAmount ? ': fees have risen since it was made' : ''}.`,
+      `chargeAmount is ${charge} sats, but the order needs ${missing}${amount > shownAmount ? ', because fees have risen since the order was made' : ''}.`,
       'chargeAmount',
     );
   if (!sendsParents && missing === 0n)
     return refusedPsbt(
-      'The order is paid, and waits for its parents: POST /create-parent-child-psbt sends them.',
+      'The order is already paid, and waits for its parents. Send them with POST /create-parent-child-psbt.',
     );
   if (special !== null && missing === 0n)
     return refusedPsbt(
-      'specialSatsOutput: the order is paid, so this output would not be inscribed.',
+      'specialSatsOutput: the order is already paid, so this output would not be inscribed.',
       'specialSatsOutput',
     );
   return null;

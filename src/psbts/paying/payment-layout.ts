@@ -175,13 +175,13 @@ function paidInTwo(
 }
 
 const tooShort = ({ reveals }: LaidOrder, from: bigint, needed: bigint): string =>
-  `${field}: the order makes ${reveals.length} transactions, and each inscribes an allowed sat, so one output must pay for all of them. It needs ${needed} sats from the special sat on, and this output has ${from}.`;
+  `${field}: the order makes ${reveals.length} transactions, and each inscribes an allowed sat, so one output must pay for all of them. From the special sat on, it must have ${needed} sats, but this output has only ${from}.`;
 
 const oneCoinAlone = (postage: bigint): string =>
   `${field}: the order is too large to be paid in two outputs, but this output would give the postage and the charge separately. Send the special sat in an output that ends with it, or at most ${postage} sats after it.`;
 
 const tooLittle = (postage: bigint): string =>
-  `${field}: the postage of the order is ${postage} sats, and nodes relay no less than ${p2trDust} to its address. Send the special sat in an output that ends at most ${postage} sats after it, or make an order with a higher postage.`;
+  `${field}: the postage of the order is ${postage} sats, but nodes relay at least ${p2trDust} sats to its address. Send the special sat in an output that ends at most ${postage} sats after it, or make an order with a higher postage.`;
 
 const tooDear = ({ costs }: LaidOrder, postage: bigint): string =>
-  `${field}: at the fee rate of the order each output that pays for it costs ${costs.input} sats, more than its postage of ${postage}, so the order would not spend this sat. Make an order with a lower fee, a higher postage, or allowedSatributes.`;
+  `${field}: at the fee rate of the order, each output that pays for it costs ${costs.input} sats. This is more than its postage of ${postage}, so the order would not spend this sat. Make an order with a lower fee, a higher postage, or allowedSatributes.`;

@@ -97,4 +97,4 @@ function assembled(
 }
 
 const needsPadding = (pad: bigint, dust: bigint): string =>
-  `specialSatsOutput: the sats before its special sat are ${pad} too few for an output that nodes relay, and no payment coin of at least ${pad + dust} sats is left to fill them up. Send one more coin to the payment address, or take the sat out first (POST /satextractor/extract).`;
+  `specialSatsOutput: there are ${pad} sats before its special sat, too few for an output that nodes relay, and no payment coin of at least ${pad + dust} sats is left to add to them. Send one more coin to the payment address, or extract the sat first (POST /satextractor/extract).`;

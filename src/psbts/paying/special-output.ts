@@ -20,7 +20,7 @@ const field = 'specialSatsOutput';
 const rangesInTurn = 100;
 
 const firstSat =
-  'This server has no index of sats, so the special sat of specialSatsOutput is unknown: its first sat is inscribed.';
+  'This server has no index of sats, so it does not know the special sat of specialSatsOutput. The first sat of the output is inscribed.';
 
 /** The special output, and sentences about kinds of contents that were not searched for. */
 export interface FoundSpecial {
@@ -110,7 +110,7 @@ async function rangesOf(
 ): Promise<readonly SatRange[]> {
   const [sats] = await utxos.sats([utxo], asker, []);
   if (sats?.state === 'known') return sats.ranges;
-  throw unprovenCoins(`${name} has sats that are not known: ${sats?.reason ?? 'it is not there'}`);
+  throw unprovenCoins(`${name} has unknown sats: ${sats?.reason ?? 'it is not there'}`);
 }
 
 /**

@@ -59,18 +59,20 @@ export async function tryPayments(trial: Trial, wanted: AskedPayment): Promise<T
     const warnings = [...judged.warnings, ...amountWarnings(planned.overpaid, beyond, order)];
     return { kind: 'tried', planned, layout, warnings };
   }
-  return refusedPsbt('Each coin that pays for the order raises its cost: pay it in one output.');
+  return refusedPsbt(
+    'Each additional coin that pays for the order makes the order more expensive. Pay it in one output.',
+  );
 }
 
 function amountWarnings(overpaid: bigint, beyond: bigint, { hasRefundAddress }: OpenOrder): string[] {
   const warnings: string[] = [];
   if (overpaid > 0n)
     warnings.push(
-      `${overpaid} sats of the fee are above its rate: they are too few for change, and no other coin helps.`,
+      `The fee is ${overpaid} sats above its rate. These sats are too few for change, and no other coin helps.`,
     );
   if (beyond >= p2trDust)
     warnings.push(
-      `chargeAmount is ${beyond} sats more than the order needs: ${hasRefundAddress ? 'they are refunded, less a fee' : 'the order has no refundAddress, so they wait for the operator'}.`,
+      `chargeAmount is ${beyond} sats more than the order needs. ${hasRefundAddress ? 'These sats are refunded, less a fee' : 'The order has no refundAddress, so these sats wait for the operator'}.`,
     );
   return warnings;
 }

@@ -9,5 +9,5 @@ import { isGiven, type RequestValues } from '#kernel/requests/request-values.ts'
 export function readOutpoint(values: RequestValues, name: string, given: unknown): Outpoint | null {
   if (!isGiven(given)) return null;
   const outpoint = typeof given === 'string' ? parseOutpoint(given) : null;
-  return outpoint ?? values.fault(name, 'is not an output: <txid>:<vout>');
+  return outpoint ?? values.fault(name, 'is not an output; an output has the form <txid>:<vout>');
 }

@@ -34,7 +34,7 @@ export function notEnough({
     `Needed: ${needed} sats`,
   ];
   if (kind === 'too-many')
-    lines.push('Nodes do not relay a transaction with more outputs: join some of them first.');
+    lines.push('Nodes do not relay a transaction with more outputs. Join some of them first.');
   const reasons = [...leftOut].toSorted(([, a], [, b]) => b - a).slice(0, reasonsMax);
   if (reasons.length > 0)
     lines.push(`Not spent: ${reasons.map(([reason, count]) => `${count} (each ${reason})`).join(', ')}`);

@@ -33,7 +33,7 @@ const [evenPrefix, oddPrefix] = [0x02, 0x03] as const;
 
 const noTaproot = 'must be a taproot address (P2TR)';
 const noType =
-  'must be P2TR, P2WPKH, P2SH-P2WPKH or P2PKH: no common wallet signs for outputs of other addresses';
+  'must be P2TR, P2WPKH, P2SH-P2WPKH or P2PKH, because no common wallet signs for outputs of other addresses';
 
 /**
  * Reads the signer: an address and its public key. Returns null if something is wrong. `values` then has a sentence for
@@ -127,7 +127,7 @@ function derivedOrdinals(key: GivenKey, network: NetworkParameters): Signer | nu
 /** Explains why a key does not belong to an address, in words that follow the name of the key. */
 function whyNotIts({ x }: GivenKey, { type, script }: ReadAddress, address: string): string {
   if (type === 'p2tr' && isEqual(x, script.subarray(2)))
-    return `is the tweaked key of ${address}: give the internal key, which wallets call the public key of the address (BIP 86)`;
+    return `is the tweaked key of ${address}; send the internal key, which wallets call the public key of the address (BIP 86)`;
   const hint = type === 'p2sh' ? ', as P2SH-P2WPKH' : '';
   return `is not the key of ${address}${hint}`;
 }

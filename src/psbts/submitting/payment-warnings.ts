@@ -15,9 +15,11 @@ export const paymentWarnings = (
   found.flatMap((each) => {
     if (each.kind === 'open') return orderWarnings(each.order, transaction, satributes);
     if (each.kind === 'paid')
-      return ['It pays an order that is already paid: the part that replaces nothing is refunded.'];
+      return [
+        'The transaction pays an order that is already paid. The part that does not replace an earlier payment is refunded.',
+      ];
     return each.kind === 'over'
-      ? [`It pays an order that accepts no more money (${each.state}): that part is refunded.`]
+      ? [`The transaction pays an order that accepts no more money (${each.state}). This part is refunded.`]
       : [];
   });
 
@@ -42,14 +44,17 @@ function orderWarnings(order: OpenOrder, { outputs }: RawTransaction, satributes
     missing === 0
       ? []
       : [
-          `The order at ${address} waits for ${missing} of its parents too: the order has their deposit addresses.`,
+          `The order at ${address} also waits for ${missing} of its parents. The order shows their deposit addresses.`,
         ];
   const outcome = afterPayment(order, payment, satributes);
   if (outcome.kind === 'short')
-    return [`The order at ${address} waits for ${outcome.missing} more sats after it.`, ...lacking];
+    return [
+      `After this payment, the order at ${address} waits for ${outcome.missing} more sats.`,
+      ...lacking,
+    ];
   // whether the order allows these sats is known only after the index has the block with them
   const isJudged = order.allowedSatributes === null;
   return (outcome.kind === 'failed' || outcome.kind === 'refunded') && isJudged
-    ? [`The order at ${address} could not be delivered with it: ${outcome.reason}`, ...lacking]
+    ? [`With this payment, the order at ${address} could not be delivered: ${outcome.reason}`, ...lacking]
     : lacking;
 }

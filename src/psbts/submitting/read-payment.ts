@@ -17,12 +17,12 @@ export function readPayment(given: string): RawTransaction | string {
   const text = given.trim();
   if (text === '') return 'hex is required.';
   if (text.length > hexCharsMax)
-    return `hex has ${text.length} characters: nodes do not relay a transaction with more than ${standardWeightMax} bytes.`;
+    return `hex has ${text.length} characters, but nodes do not relay a transaction with more than ${standardWeightMax} bytes.`;
   if (!/^(?:[0-9a-f]{2})+$/iu.test(text))
-    return 'hex is not hex: a PSBT goes to POST /tokenpay/utils/finalize-psbt first.';
+    return 'hex is not hex. Send a PSBT to POST /tokenpay/utils/finalize-psbt first.';
   const bytes = Buffer.from(text, 'hex');
   if (text.startsWith('70736274ff'))
-    return 'hex is a PSBT: POST /tokenpay/utils/finalize-psbt makes a transaction of it.';
+    return 'hex is a PSBT. Make a transaction from it with POST /tokenpay/utils/finalize-psbt.';
   const transaction = transactionOf(bytes);
   if (transaction === null) return 'hex is not a transaction.';
   return whyNotStandard(transaction) ?? transaction;
@@ -49,14 +49,14 @@ function whyNotStandard(transaction: RawTransaction): string | null {
     return `hex is a transaction of version ${version}, which nodes do not relay.`;
   const burning = outputs.findIndex(({ script, value }) => script[0] === opReturn && value > 0);
   if (burning >= 0)
-    return `Output ${burning} burns ${outputs[burning]?.value} sats, but no payment of an order burns sats: send it with sendrawtransaction and a maxburnamount.`;
+    return `Output ${burning} burns ${outputs[burning]?.value} sats, but no payment of an order burns sats. Send the transaction with sendrawtransaction and a maxburnamount.`;
   const dust = outputs.findIndex(({ script, value }) => script[0] !== opReturn && value < dustOf(script));
   if (dust >= 0) {
     const { value, script = new Uint8Array() } = outputs[dust] ?? {};
-    return `Output ${dust} has ${value} sats, and nodes relay no less than ${dustOf(script)}.`;
+    return `Output ${dust} has ${value} sats, but nodes relay at least ${dustOf(script)}.`;
   }
   const { weight } = transaction;
   return weight > standardWeightMax
-    ? `hex is a transaction of ${weight} weight units: nodes relay at most ${standardWeightMax}.`
+    ? `hex is a transaction of ${weight} weight units, but nodes relay at most ${standardWeightMax}.`
     : null;
 }

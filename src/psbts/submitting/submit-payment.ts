@@ -108,12 +108,12 @@ function whyNotOpen({ orders, shopStates }: PaidOrders): string | null {
   if (orders.some((each) => each.kind === 'open' || isReplaceable(each))) return null;
   const [shopState] = shopStates;
   if (shopState !== undefined)
-    return `The order of a shop that it pays has ended: its state is ${shopState}. A payment now would still be credited to the shop.`;
+    return `The transaction pays an order of a shop that has ended with the state ${shopState}. A payment now would still be credited to the shop.`;
   const states = orders.flatMap((each) => (each.kind === 'over' || each.kind === 'paid' ? [each.state] : []));
   const [state] = states;
   if (state === undefined)
-    return 'hex pays no open order of this service: none of its outputs goes to the address of a charge or a deposit. Any other node can send it.';
-  return `The order that it pays accepts no more money: its state is ${state}. A payment now would be refunded.`;
+    return 'hex pays no open order of this service, because none of its outputs goes to the address of a charge or a deposit. Send it with any other node.';
+  return `The transaction pays an order that accepts no more money, because its state is ${state}. A payment now would be refunded.`;
 }
 
 /** Sends the transaction. Returns the reason if the node does not accept it, or null if the node has it. */

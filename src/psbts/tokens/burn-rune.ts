@@ -53,7 +53,10 @@ export async function burnRune(
       frame: runeBurnFrame(burn),
       plan: (chosen) => planRuneBurn(burn, chosen),
       feeRate,
-      warnings: [`It burns ${shown} for good.`, ...feeRateWarnings(feeRate, standing)],
+      warnings: [
+        `The transaction burns ${shown}, which cannot be undone.`,
+        ...feeRateWarnings(feeRate, standing),
+      ],
     },
     asker,
   );

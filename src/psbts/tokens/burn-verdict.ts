@@ -40,9 +40,9 @@ function whyOther(wanted: Pick<TokenAmount, 'rune' | 'amount'>, burned: bigint):
   if (burned === wanted.amount) return null;
   const shown = (amount: bigint): string => shownAmount(trustedU128(amount), wanted.rune.divisibility);
   const name = nameOf(wanted);
-  if (burned === 0n) return `it burns no ${name}, and ${shown(wanted.amount)} were asked for.`;
+  if (burned === 0n) return `it burns no ${name}, but ${shown(wanted.amount)} should be burned.`;
   const than = burned < wanted.amount ? 'less than' : 'more than';
-  return `it burns ${shown(burned)} ${name}, ${than} the ${shown(wanted.amount)} that were asked for.`;
+  return `it burns ${shown(burned)} ${name}, ${than} the ${shown(wanted.amount)} that should be burned.`;
 }
 
 /**
@@ -61,7 +61,7 @@ export function readRuneBurn(
   if (artifact !== null && artifact.mint !== null && formatRuneId(artifact.mint) === name)
     return {
       kind: 'unknown',
-      reason: 'it also mints the rune: the burned amount is known once a block has it.',
+      reason: 'it also mints the rune, so the burned amount is known only once it is in a block.',
     };
   const own = burned.find((each) => formatRuneId(each.id) === name);
   return {
@@ -73,10 +73,10 @@ export function readRuneBurn(
 
 const cenotaphWarnings = (artifact: RuneFlow['artifact']): string[] =>
   artifact?.kind === 'cenotaph'
-    ? [`Its runestone is a cenotaph (${artifact.flaw}): it burns all runes that it spends.`]
+    ? [`Its runestone is a cenotaph (${artifact.flaw}), which burns all runes that the transaction spends.`]
     : [];
 
 function otherWarnings(burned: readonly RuneAmount[], name: string): string[] {
   const others = burned.map(({ id }) => formatRuneId(id)).filter((id) => id !== name);
-  return others.length === 0 ? [] : [`It burns other runes too: ${others.join(', ')}.`];
+  return others.length === 0 ? [] : [`It also burns other runes: ${others.join(', ')}.`];
 }

@@ -60,7 +60,7 @@ export async function judgeRuneBurn(
 const unproven = (reason: string): BurnVerdict => ({ valid: false, reason, burned: 0n, warnings: [] });
 
 const notSeen = (wanted: TokenAmount): string =>
-  `no indexed block has a burn of ${nameOf(wanted)} by it, and the mempool does not have it.`;
+  `no indexed block has a transaction with this txid that burns ${nameOf(wanted)}, and the mempool does not have the transaction.`;
 
 async function judged(
   parts: CoinParts,
@@ -74,7 +74,8 @@ async function judged(
   const found = readRuneBurn(transaction.outputs, runes, runeIdOf(wanted.rune));
   if (found.kind === 'unknown') return unproven(found.reason);
   const ofRivals = rivals.map(
-    (rival) => `${rival} spends the same outputs in the mempool: at most one of both is mined.`,
+    (rival) =>
+      `${rival} in the mempool spends the same outputs, so only one of the two transactions can be mined.`,
   );
   return burnVerdict(wanted, { burned: found.burned, warnings: [...found.warnings, ...ofRivals] });
 }

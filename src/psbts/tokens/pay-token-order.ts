@@ -53,15 +53,15 @@ export async function payTokenOrder(
 /** Checks the order for reasons that can be found without reading coins. */
 function whyNotPayable({ order, missing }: OpenTokenOrder): PsbtRefusal | null {
   if (order.state !== 'pending')
-    return refusedPsbt(`orderId: the order has ended (${order.state}): it accepts no more money.`, 'orderId');
+    return refusedPsbt(`orderId: the order has ended (${order.state}) and accepts no more money.`, 'orderId');
   const { fee, token } = missing;
   if (fee.seen !== null || token.seen !== null)
     return refusedPsbt(
-      'orderId: a payment of the order is already seen. Wait until it is confirmed: then the missing part is known.',
+      'orderId: a payment of the order was already seen. Wait until it is confirmed, because only then the missing part is known.',
       'orderId',
     );
   if (order.expiresAt.getTime() <= Date.now())
-    return refusedPsbt('orderId: the time of the order is over.', 'orderId');
+    return refusedPsbt('orderId: the time for payment of the order is over.', 'orderId');
   return null;
 }
 

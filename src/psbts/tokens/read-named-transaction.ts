@@ -37,7 +37,7 @@ function byHex(values: RequestValues, given: unknown): NamedTransaction | null {
   if (transaction === null || transaction.inputs.length === 0 || transaction.outputs.length === 0)
     return values.fault(
       'hex',
-      'is not a transaction: a PSBT goes to POST /tokenpay/utils/finalize-psbt first',
+      'is not a transaction; send a PSBT to POST /tokenpay/utils/finalize-psbt first',
     );
   return { kind: 'transaction', txid: transaction.txid, transaction };
 }

@@ -62,7 +62,7 @@ export async function runeInputs(
     },
     asker.signal,
   );
-  if (listed === null) return refusedPsbt('The rune is not etched in a block any more.');
+  if (listed === null) return refusedPsbt('The etching of the rune is no longer in a block.');
   if (listed === 'other') return refusedPsbt(etchedAgain, 'orderId');
   const { rune, outputs } = listed;
   const inputs: PsbtInput[] = [];
@@ -104,7 +104,7 @@ function tooFew({
   const shown = (of: bigint): string => shownAmount(trustedU128(of), rune.divisibility);
   const name = formatSpacedRune(rune);
   return [
-    `ordinalAddress: ${ordinals.address} has ${shown(units)} ${name} in at most ${inputsMax} confirmed outputs, and ${taker} needs ${shown(amount)}.`,
+    `ordinalAddress: ${ordinals.address} has only ${shown(units)} ${name} in at most ${inputsMax} confirmed outputs, but ${taker} needs ${shown(amount)}.`,
     ...leftOut.slice(0, toldMax),
   ].join('\n');
 }

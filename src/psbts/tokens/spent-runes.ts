@@ -34,7 +34,9 @@ export async function spentRunes(
   asker: Asker,
 ): Promise<SpentRunes> {
   if (inputs.length > confirmedMax)
-    return unknown(`it spends more than ${confirmedMax} outputs: it can be judged once a block has it.`);
+    return unknown(
+      `it spends more than ${confirmedMax} outputs, so it can be checked only once it is in a block.`,
+    );
   const outpoints = inputs.map(({ previousTxid, previousVout }) => ({
     txid: previousTxid,
     vout: previousVout,
@@ -46,7 +48,7 @@ export async function spentRunes(
   for (const [place, output] of confirmed.entries()) {
     const held = await provenContentsOf(utxos, output, holdings[place], asker);
     if (typeof held === 'string')
-      throw unprovenCoins(`${outpointText(displayHash(output.txid), output.vout)}, which it spends, ${held}`);
+      throw unprovenCoins(`its spent output ${outpointText(displayHash(output.txid), output.vout)} ${held}`);
     runes.push(...(held.runes ?? []));
   }
   const pending = outpoints.filter((_, place) => outputs[place] === null);
@@ -68,22 +70,24 @@ async function pendingRunesOf(
 > {
   const byParent = Map.groupBy(outpoints, ({ txid }) => displayHash(txid));
   if (byParent.size > parentsMax)
-    return unknown(`it spends outputs of more than ${parentsMax} transactions that no block has.`);
+    return unknown(`it spends outputs of more than ${parentsMax} unconfirmed transactions.`);
   const runes: RuneAmount[] = [];
   for (const [parent, spent] of byParent) {
     const found = await mempoolPackage(node, parent);
     const proven = found === null ? null : await proveUnconfirmed({ utxos }, found, asker);
     if (proven?.kind === 'too-many')
-      return unknown(`${parent}, which it spends, has too many ancestors in the mempool.`);
+      return unknown(`it spends ${parent}, which has too many ancestors in the mempool.`);
     for (const { vout } of spent) {
       const name = outpointText(parent, vout);
       const contents = proven?.contents.get(name);
       if (contents === undefined)
         return unknown(
-          `it spends ${name}, which is already spent, or is in no block and in no mempool known here.`,
+          `it spends ${name}, which is already spent, or is in no block and no mempool that this server knows.`,
         );
       if (contents.runes === null)
-        return unknown(`it spends ${name}, whose transaction etches or mints runes and is in no block yet.`);
+        return unknown(
+          `it spends ${name}, whose transaction etches or mints runes and is not in a block yet.`,
+        );
       runes.push(...contents.runes);
     }
   }

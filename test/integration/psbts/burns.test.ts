@@ -111,7 +111,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
     expect(made.fee).toBe(9_000 - 546 - 330 - 2_000);
     // the inscription was moved before, and all remaining sats are the fee
     expect(made.warnings).toEqual([
-      expect.stringMatching(/^The inscription has left the output that it was made in\./u) as string,
+      expect.stringMatching(/^The inscription has already left the output in which it was made\./u) as string,
       expect.stringMatching(
         /^The fee is 6124 sats, .* With a changeAmount of \d{4} it is \d{3,4} sats/u,
       ) as string,
@@ -144,7 +144,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
     const { name, ids } = world.cases.both;
     const burn = { burnAmount: 1, changeAmount: 330, burnType: 'BRC20', ...signerBody(owner, other) };
     expect((await world.ask('/create-burn-psbt', { utxo: name, ...burn })).body.message).toBe(
-      `utxo: the output ${name} holds 2 inscriptions: send the others to outputs of their own first.`,
+      `utxo: the output ${name} holds 2 inscriptions. Send the other inscriptions to outputs of their own first.`,
     );
     const url = '/tokenpay/create-burn-inscription-psbt';
     const signers = { ...signerBody(owner, other), feeRate: 1 };
@@ -156,8 +156,8 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
     );
     const made = await world.built(url, { inscriptionId: ids[1], utxo: name, ...signers });
     expect(made.warnings).toEqual([
-      `${ids[0]}, in the same output, returns to the ordinals address.`,
-      'Nodes refuse burned sats by default, and so may a wallet that sends the transaction itself: send it with sendrawtransaction and a maxburnamount of 0.00000001 (bitcoins).',
+      `${ids[0]}, which is in the same output, returns to the ordinals address.`,
+      'Nodes refuse burned sats by default, and wallets that send the transaction may do so as well. Send the transaction with sendrawtransaction and a maxburnamount of 0.00000001 (bitcoins).',
     ]);
     await world.send({ payment: owner, ordinals: other, library: signingLibraries[1]! }, made);
     await world.mine();
@@ -214,7 +214,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
       changeAmount: 3_990,
     });
     expect(poor.body.message).toMatch(
-      /leave 9 of its 4000 sats for the fee, and the fee is \d+ sats at the node's estimate/u,
+      /leave 9 of the 4000 sats of the output for the fee, but the fee is \d+ sats at the node's estimate/u,
     );
     const over = await world.ask('/create-burn-psbt', {
       ...burn,
@@ -222,7 +222,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
       changeAmount: 900_000,
     });
     expect(over.body.message).toMatch(
-      /need 896001 sats more than its 4000 sats, without the fee, and the fee is \d+ sats at the node's estimate/u,
+      /need 896001 sats more than the 4000 sats of the output, without the fee, but the fee is \d+ sats at the node's estimate/u,
     );
     const short = await world.ask('/create-burn-psbt', {
       ...burn,
@@ -249,7 +249,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
     expect(runes.json()).toEqual({
       status: 'error',
       reason: expect.stringMatching(
-        /^cannot prove that these coins hold nothing: .* runes are not indexed/u,
+        /^cannot prove that these coins hold nothing, because .* runes are not indexed/u,
       ) as string,
     });
     await set('sats', false);
@@ -280,7 +280,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
     expect(answer.runeInputs).toEqual({ indices: [0], address: customer.address });
     expect(answer.paymentInputs).toEqual({ indices: [1], address: customer.address });
     expect(answer.warnings).toEqual([
-      'The inscribed sat is special itself: it is burned with the inscription.',
+      'The inscribed sat is itself a special sat, and is burned with the inscription.',
       expect.stringContaining('maxburnamount') as string,
     ]);
     await world.send({ payment: customer, ordinals: customer, library: signingLibraries[0]! }, answer);
@@ -307,7 +307,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
       'paymentPublicKey is required.',
       'paymentAddress is required.',
       'ordinalPublicKey is required.',
-      'metadata has 90 bytes, and at most 80 are accepted',
+      'metadata has 90 bytes, but at most 80 are accepted',
     ]);
   });
 
@@ -365,7 +365,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
         payload: { ...body, metadata: 'x'.repeat(bytes) },
       });
     expect((await answerTo(79)).json<{ message: string }>().message).toBe(
-      'metadata: 79 bytes make an OP_RETURN of 84 bytes, and the node relays at most 83: send at most 78.',
+      'metadata: 79 bytes make an OP_RETURN output of 84 bytes, but the node relays at most 83. Send at most 78 bytes.',
     );
     expect((await answerTo(78)).statusCode).toBe(200);
     expect(

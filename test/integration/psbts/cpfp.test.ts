@@ -295,7 +295,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
     const name = outpoint(parent.coin(0));
     expect(await refusal(wanted(newCustomer(), parent.coin(0), 20))).toMatch(/does not belong to bcrt1/u);
     expect(await refusal(wanted(customer, `${parent.txid}:7`, 20))).toBe(
-      `Output ${parent.txid}:7 does not exist: its transaction has 2 outputs.`,
+      `Output ${parent.txid}:7 does not exist, because its transaction has only 2 outputs.`,
     );
     expect(await refusal(wanted(customer, `${'ab'.repeat(32)}:0`, 20))).toContain('is not known');
     expect(await refusal(wanted(customer, parent.coin(0), 1))).toContain('already pay 1 sat/vB');
@@ -313,7 +313,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
       'utxo or orderId is required.\npaymentPublicKey is required.\npaymentAddress is required.',
     );
     expect(await refusal({ ...wanted(customer, name, 20), orderId: 'x' })).toBe(
-      'orderId and utxo: give one of them',
+      'orderId and utxo exclude each other; send only one of them',
     );
     for (const feeRate of [0.05, 1e9])
       expect(await refusal(wanted(customer, name, feeRate))).toContain('must be from 0.1 to 10000');
@@ -326,7 +326,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
     await world.indexed();
     const parent = await stuck(customer, 990_000);
     expect(await refusal(wanted(customer, parent.coin(0), 5_700))).toMatch(
-      /^feeRate: to lift all of them, the child of 17\d virtual bytes would pay 1[89]\d{5} sats, and nodes send no transaction that pays more than 17\d0000\. Name a lower one\.$/u,
+      /^feeRate is too high: for this rate, the child of 17\d virtual bytes would pay 1[89]\d{5} sats, but nodes accept at most 17\d0000 sats\. Use a lower feeRate\.$/u,
     );
     expect((await ask(wanted(customer, parent.coin(0), 3_000))).status).toBe(200);
   });
@@ -361,7 +361,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
       await world.chain.broadcast(last);
     }
     expect(await refusal(wanted(customer, last.coin(0), 20))).toBe(
-      `Output ${outpoint(last.coin(0))}: 64 unconfirmed transactions already depend on each other, and the node takes at most 64: wait until a block has some of them.`,
+      `Output ${outpoint(last.coin(0))}: 64 unconfirmed transactions already depend on each other, but the node accepts at most 64. Wait until some of them are in a block.`,
     );
     await world.chain.mineMempool();
   });

@@ -109,7 +109,7 @@ describe.skipIf(bitcoindForTests() === null)('coins of a payment address', () =>
     const { supply } = await freeCoins({ ...parts, utxos, pool: empty.readers }, payer, testAsker());
     expect(await supply.choose(frame(1_000))).toEqual({
       kind: 'unproven',
-      reason: 'is not proven to hold nothing else: its block is not indexed yet',
+      reason: 'is not proven to hold nothing else, because its block is not indexed yet',
     });
     await empty.drop();
   });
@@ -121,7 +121,7 @@ describe.skipIf(bitcoindForTests() === null)('coins of a payment address', () =>
     if (short.kind !== 'short') throw new Error(short.kind);
     expect([...short.leftOut.keys()].toSorted()).toEqual([
       'holds special sats',
-      'is a coinbase that is too young to be spent',
+      'is a coinbase output that is too young to be spent',
     ]);
   });
 
@@ -149,7 +149,7 @@ describe.skipIf(bitcoindForTests() === null)('coins of a payment address', () =>
     };
     expect(await named(coins['spent']!)).toBe('utxo: the output X:3 is spent by X in the mempool.');
     expect(await named(coins['unconfirmed']!)).toBe(
-      'utxo: the output X:0 is not confirmed: wait until a block has its transaction.',
+      'utxo: the output X:0 is not confirmed; wait until its transaction is in a block.',
     );
     expect(await named({ txid: 'ab'.repeat(32), vout: 0 })).toBe(
       'utxo: the output X:0 is spent, or does not exist.',
@@ -157,7 +157,7 @@ describe.skipIf(bitcoindForTests() === null)('coins of a payment address', () =>
     const young = await indexed.bitcoind.rpc.call<string>('getbestblockhash');
     const { tx } = await indexed.bitcoind.rpc.call<{ tx: string[] }>('getblock', [young]);
     expect(await named({ txid: tx[0]!, vout: 0 })).toBe(
-      'utxo: the output X:0 is a coinbase that is too young to be spent.',
+      'utxo: the output X:0 is a coinbase output that is too young to be spent.',
     );
   });
 });

@@ -216,7 +216,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
       chargeAmount: Number(order.amount) + 5_000,
     });
     expect(more.warnings).toEqual([
-      'chargeAmount is 5000 sats more than the order needs: the order has no refundAddress, so they wait for the operator.',
+      'chargeAmount is 5000 sats more than the order needs. The order has no refundAddress, so these sats wait for the operator.',
     ]);
   });
 
@@ -238,11 +238,11 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
       [{ ...wanted, fundingAddress: undefined }, '400 fundingAddress is required.'],
       [
         { ...wanted, fundingAddress: 'bcrt1q' },
-        '400 fundingAddress is not a Bitcoin address; this server serves regtest',
+        '400 fundingAddress is not a Bitcoin address, but this server serves regtest',
       ],
       [
         { ...wanted, fundingAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' },
-        '400 fundingAddress belongs to another network; this server serves regtest',
+        '400 fundingAddress belongs to another network, but this server serves regtest',
       ],
       [
         { ...wanted, fundingAddress: customer.ordinals.address },
@@ -252,11 +252,11 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
       [{ ...wanted, chargeAmount: 'many' }, '400 chargeAmount must be a whole number of at least 0'],
       [
         { ...wanted, chargeAmount: 200 },
-        `400 chargeAmount is 200 sats, and the order needs ${order.amount}.`,
+        `400 chargeAmount is 200 sats, but the order needs ${order.amount}.`,
       ],
       [
         { ...wanted, chargeAmount: Number(order.amount) - 1 },
-        `400 chargeAmount is ${Number(order.amount) - 1} sats, and the order needs ${order.amount}.`,
+        `400 chargeAmount is ${Number(order.amount) - 1} sats, but the order needs ${order.amount}.`,
       ],
       [{ ...wanted, feeRate: 0.05 }, '400 feeRate must be from 0.1 to 10000 sats per virtual byte'],
       [{ ...wanted, feeRate: 1e9 }, '400 feeRate must be from 0.1 to 10000 sats per virtual byte'],
@@ -271,7 +271,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
       ],
       [
         { ...wanted, specialSatsOutput: 'somewhere' },
-        '400 specialSatsOutput is not an output: <txid>:<vout>',
+        '400 specialSatsOutput is not an output; an output has the form <txid>:<vout>',
       ],
       [
         { ...wanted, specialSatsOutput: spent.name },
@@ -279,7 +279,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
       ],
       [
         { ...wanted, specialSatsOutput: pending.name },
-        '400 specialSatsOutput: the output X:1 is not confirmed: wait until a block has its transaction.',
+        '400 specialSatsOutput: the output X:1 is not confirmed; wait until its transaction is in a block.',
       ],
       [
         { ...wanted, specialSatsOutput: elsewhere.name },
@@ -299,7 +299,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
       [{ ...wanted, paymentAddress: order.address }, '400 paymentPublicKey is not the key of paymentAddress'],
       [
         { ...wanted, fundingAddress: paying[0]!.address },
-        '400 fundingAddress: the order needs no more payment, it is completed.',
+        '400 fundingAddress: the order needs no more payment, because it is completed.',
       ],
     ];
     for (const [given, words] of cases) expect(await refusal(given)).toEqual(words);
@@ -312,7 +312,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
       '400 specialSatsOutput: the output X:1 has no sat that is uncommon.',
     );
     expect(await refusal(body(picky))).toMatch(
-      /^400 Nothing would be inscribed, and the payment refunded: .* specialSatsOutput\.$/u,
+      /^400 Nothing would be inscribed, and the payment would be refunded: .* specialSatsOutput\.$/u,
     );
     // a cancelled order
     expect(await world.world.customerOrders.cancel(picky.id)).toBe(true);
@@ -327,7 +327,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
     const { order } = await made('dear', { feeRate: 20_000n });
     const wanted = { ...body(order), specialSatsOutput: special.name };
     expect(await refusal(wanted)).toMatch(
-      /^400 specialSatsOutput: at the fee rate of the order each output that pays for it costs 1160 sats, more than its postage of 546/u,
+      /^400 specialSatsOutput: at the fee rate of the order, each output that pays for it costs 1160 sats\. This is more than its postage of 546/u,
     );
     // an order with a rule for sats spends the output for its sat
     const { order: picky } = await made('dear and picky', { feeRate: 60_000n }, ['uncommon']);
@@ -350,7 +350,7 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
       request: { ...wanted.request, allowedSatributes: ['uncommon'] },
     });
     expect(await refusal({ ...body(order), specialSatsOutput: special.name })).toMatch(
-      /^400 Nothing would be inscribed, and the payment refunded: The sats of the payment are not uncommon/u,
+      /^400 Nothing would be inscribed, and the payment would be refunded: The payment has no sats that are uncommon/u,
     );
     const { order: any } = await world.world.customerOrders.create(wantedOrder(['one', 'two', 'three']));
     const answer = await world.built(url, customer, { ...body(any), specialSatsOutput: special.name });
@@ -407,7 +407,9 @@ describe.skipIf(bitcoindForTests() === null)('orders that are paid from wallets'
     const elsewhere =
       /^400 specialSatsOutput: with the payments that the order already has, its inscription would/u;
     expect(await refusal(rest(any))).toMatch(elsewhere);
-    expect(await refusal(rest(taken))).toMatch(/which of them is inscribed depends on its txid\.$/u);
+    expect(await refusal(rest(taken))).toMatch(
+      /the txid of the payment decides which of them is inscribed\.$/u,
+    );
     const answer = await world.built(url, customer, rest(order));
     await world.broadcast(world.signed(answer, customer, signingLibraries[1]!));
     await world.world.deliver(order.id);

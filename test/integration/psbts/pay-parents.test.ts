@@ -172,7 +172,9 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents that are paid 
       const body = { ...signerBody(customer.payment, customer.ordinals), orderId: id };
       const answer = await world.post<PsbtAnswer & PsbtRefused>(url, body);
       if (answer.status === 200) return answer.body;
-      expect(answer.body.message).toMatch(/is at its deposit address already, .* ask again in some seconds/u);
+      expect(answer.body.message).toMatch(
+        /is already at its deposit address, .* Try again in a few seconds/u,
+      );
       return false;
     });
     expect(second.outputs.map(({ purpose }) => purpose)).toEqual(['deposit', 'charge', 'change']);
@@ -184,12 +186,12 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents that are paid 
     });
     expect(last.outputs.map(({ purpose }) => purpose)).toEqual(['deposit', 'change']);
     expect(await refusal(id, { specialSatsOutput: `${'ab'.repeat(32)}:0` })).toBe(
-      '400 specialSatsOutput: the order is paid, so this output would not be inscribed.',
+      '400 specialSatsOutput: the order is already paid, so this output would not be inscribed.',
     );
     await world.broadcast(world.signed(last, customer, bitcoinjs));
     await world.world.deliver(id);
     await parents.expectChildren(id, ['apart'], lent);
-    expect(await refusal(id)).toBe('400 orderId: the order needs no more payment, it is completed.');
+    expect(await refusal(id)).toBe('400 orderId: the order needs no more payment, because it is completed.');
   });
 
   test('bad input is refused in the form of the interface', async () => {
@@ -220,10 +222,10 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents that are paid 
     const orderOf = async (...lent: readonly Parent[]) =>
       (await parents.ordered(['bad'], lent.map(termsOf))).id;
     expect(await refusal(await orderOf(parent(0), parent(1)))).toBe(
-      '400 The parents Xi0 and Xi1 are in one output, X:0, and each goes to its own deposit address: separate them first.',
+      '400 The parents Xi0 and Xi1 are in the same output, X:0, but each parent goes to its own deposit address. Move them to separate outputs first.',
     );
     expect(await refusal(await orderOf(parent(1)))).toBe(
-      '400 The output X:0 of the parent Xi1 holds the inscription Xi0 too: separate them first.',
+      '400 The output X:0 of the parent Xi1 also holds the inscription Xi0. Move them to separate outputs first.',
     );
     expect(await refusal(await orderOf(away))).toBe('400 The parent Xi0 is not at the ordinals address A.');
     const small = await world.world.chain.inscribe(contents[0]!, {
@@ -235,7 +237,7 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents that are paid 
     await world.world.indexed();
     const dust = { ...termsOf(away), id: parseInscriptionId(small.reveal.id())! };
     expect(await refusal((await parents.ordered(['bad'], [dust])).id)).toBe(
-      '400 The output X:0 of the parent Xi0 has 329 sats, less than the 330 that nodes relay to its deposit: move it to a larger output first.',
+      '400 The output X:0 of the parent Xi0 has 329 sats, but nodes relay at least 330 sats to its deposit. Move the parent to a larger output first.',
     );
     const pending = transaction([away.coin], [{ value: 1_500, to: customer.ordinals.owner }]);
     await world.world.chain.broadcast(pending);

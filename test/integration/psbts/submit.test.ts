@@ -112,7 +112,9 @@ describe.skipIf(bitcoindForTests() === null)(`POST ${path}`, () => {
     const { answer } = await submit(half.hex);
     expect(answer).toEqual({
       txid: half.txid,
-      warnings: [expect.stringMatching(/^The order at bcrt1p\w+ waits for \d+ more sats after it\.$/u)],
+      warnings: [
+        expect.stringMatching(/^After this payment, the order at bcrt1p\w+ waits for \d+ more sats\.$/u),
+      ],
     });
     const missing = Number(/(\d+) more sats/u.exec(answer.warnings?.[0] ?? '')?.[1]);
     expect(missing).toBeGreaterThanOrEqual(charge.amount - 1000);
@@ -147,7 +149,7 @@ describe.skipIf(bitcoindForTests() === null)(`POST ${path}`, () => {
         answer: {
           txid: alone.txid,
           warnings: [
-            `The order at ${charge.address} waits for 1 of its parents too: the order has their deposit addresses.`,
+            `The order at ${charge.address} also waits for 1 of its parents. The order shows their deposit addresses.`,
           ],
         },
       });
@@ -180,11 +182,13 @@ describe.skipIf(bitcoindForTests() === null)(`POST ${path}`, () => {
         status: 200,
         answer: {
           txid: dearer.txid,
-          warnings: ['It pays an order that is already paid: the part that replaces nothing is refunded.'],
+          warnings: [
+            'The transaction pays an order that is already paid. The part that does not replace an earlier payment is refunded.',
+          ],
         },
       });
       expect(await refused(first.hex)).toMatch(
-        /^The node does not take it: it would replace .* higher fee \(/u,
+        /^The node does not accept the transaction, because it would replace .* higher fee \(/u,
       );
       const cheap = await payment(charge.address, charge.amount, { fee: 5 });
       expect(await refused(cheap.hex)).toMatch(
@@ -208,18 +212,18 @@ describe.skipIf(bitcoindForTests() === null)(`POST ${path}`, () => {
     const { id, charge } = await order();
     const mine = await payment(addressOf(owner + 5), 10_000);
     expect(await refused(mine.hex)).toBe(
-      'hex pays no open order of this service: none of its outputs goes to the address of a charge or a deposit. Any other node can send it.',
+      'hex pays no open order of this service, because none of its outputs goes to the address of a charge or a deposit. Send it with any other node.',
     );
     const burning = await payment(charge.address, charge.amount, {
       more: [{ value: 1000, outputScript: Uint8Array.of(0x6a, 1, 1) }],
     });
     expect(await refused(burning.hex)).toBe(
-      'Output 1 burns 1000 sats, but no payment of an order burns sats: send it with sendrawtransaction and a maxburnamount.',
+      'Output 1 burns 1000 sats, but no payment of an order burns sats. Send the transaction with sendrawtransaction and a maxburnamount.',
     );
     await service.post('/order/cancel', { id });
     const late = await payment(charge.address, charge.amount);
     expect(await refused(late.hex)).toBe(
-      'The order that it pays accepts no more money: its state is cancelled. A payment now would be refunded.',
+      'The transaction pays an order that accepts no more money, because its state is cancelled. A payment now would be refunded.',
     );
     for (const hex of [
       undefined,

@@ -25,15 +25,15 @@ describe('the burn of a rune by a transaction', () => {
     ['by an edict of all', { edicts: [edict(0, 1)] }, 100, []],
     ['by an edict of more than there is', { edicts: [edict(300, 1)] }, 100, []],
     ['by edicts after one another', { edicts: [edict(30, 0), edict(20, 1)] }, 20, []],
-    ['by a pointer', { edicts: [edict(30, 0)], pointer: 1 }, 70, ['It burns other runes too: 5:8.']],
+    ['by a pointer', { edicts: [edict(30, 0)], pointer: 1 }, 70, ['It also burns other runes: 5:8.']],
     ['nothing', { edicts: [edict(30, 0)] }, 0, []],
     [
       'as a cenotaph',
       { edicts: [edict(30, 9)] },
       100,
       [
-        'Its runestone is a cenotaph (edict-output): it burns all runes that it spends.',
-        'It burns other runes too: 5:8.',
+        'Its runestone is a cenotaph (edict-output), which burns all runes that the transaction spends.',
+        'It also burns other runes: 5:8.',
       ],
     ],
   ])('%s', (_name, fields, burned, warnings) => {
@@ -57,9 +57,9 @@ describe('the burn of a rune by a transaction', () => {
 
   test.each([
     [30n, true, null],
-    [29n, false, 'it burns 2.9 FAZ, less than the 3 that were asked for.'],
-    [31n, false, 'it burns 3.1 FAZ, more than the 3 that were asked for.'],
-    [0n, false, 'it burns no FAZ, and 3 were asked for.'],
+    [29n, false, 'it burns 2.9 FAZ, less than the 3 that should be burned.'],
+    [31n, false, 'it burns 3.1 FAZ, more than the 3 that should be burned.'],
+    [0n, false, 'it burns no FAZ, but 3 should be burned.'],
   ])('%s of 30 base units', (burned, valid, reason) => {
     const rune = { rune: asRune(4_107n), spacers: 0, divisibility: 1 } as RuneDetail;
     expect(burnVerdict({ rune, amount: 30n }, { burned, warnings: ['told'] })).toEqual({

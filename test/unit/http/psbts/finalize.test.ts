@@ -74,7 +74,7 @@ describe(`POST ${path}`, () => {
     expect(await ask({ psbt: long })).toEqual({
       status: 400,
       answer: {
-        error: [{ msg: 'psbt has 2000002 characters: a PSBT has at most 1000000 bytes.' }],
+        error: [{ msg: 'psbt has 2000002 characters, but a PSBT may have at most 1000000 bytes.' }],
       },
     });
     expect(await ask({ psbt: 'ab'.repeat(1_000_000) })).toMatchObject({

@@ -29,10 +29,10 @@ test('scripts are counted together, and other outputs do not matter', () => {
   const one = { bytesMax: 83, relaysSeveral: false };
   expect(whyNotCarried([output(0x51), data(83)], one)).toBeNull();
   expect(whyNotCarried([data(84)], one)).toBe(
-    'The node relays OP_RETURN outputs of at most 83 bytes, and this burn needs 84.',
+    'The node relays OP_RETURN outputs of at most 83 bytes, but this burn needs 84 bytes.',
   );
   expect(whyNotCarried([data(10), data(5)], one)).toBe(
-    'The node relays only one OP_RETURN output, and this burn needs two.',
+    'The node relays only one OP_RETURN output, but this burn needs two.',
   );
   const several = { bytesMax: 83, relaysSeveral: true };
   expect(whyNotCarried([data(50), data(33)], several)).toBeNull();

@@ -19,7 +19,7 @@ describe('the effect of a burn for indexers of BRC-20', () => {
 
   test('is nothing for one that was moved, because only the first move counts', () => {
     expect(warningsOf('BRC20', { content: transfer, isUnmoved: false })).toEqual([
-      expect.stringContaining('count only the first move') as string,
+      expect.stringContaining('only count its first move') as string,
     ]);
   });
 

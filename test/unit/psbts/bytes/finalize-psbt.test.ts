@@ -89,7 +89,7 @@ describe('signed PSBTs', () => {
         expect(final.fee).toBe(psbt.fee);
         expect(final.warnings.some((warning) => warning.includes('not checked'))).toBe(false);
         const isOpen = drawn.coins.some(({ sighash }) => sighash !== null && sighash > 1);
-        expect(final.warnings.some((warning) => warning.includes('leave open'))).toBe(isOpen);
+        expect(final.warnings.some((warning) => warning.includes('do not cover'))).toBe(isOpen);
         // inputs that are already finalized are kept, and checked too
         const again = finalize(psbt.toPSBT());
         expect(hexOf(again.bytes)).toBe(hexOf(final.bytes));
@@ -194,16 +194,14 @@ describe('signed PSBTs', () => {
       return finalize(psbt.toPSBT()).warnings;
     };
     expect(sent(2000n)).toEqual([]);
-    expect(sent(2001n)).toEqual(['The fee of 1001 sats is more than all outputs hold (1000 sats).']);
-    expect(sent(5_000_000n)).toEqual([
-      expect.stringContaining('Nodes send nothing above 10000 unless told to'),
-    ]);
+    expect(sent(2001n)).toEqual(['The fee of 1001 sats is more than the total of all outputs (1000 sats).']);
+    expect(sent(5_000_000n)).toEqual([expect.stringContaining('nodes send no transaction above 10000')]);
     const over = unsignedPsbt({
       ...payment([coin('p2tr')]),
       outputs: [{ script: typedAddress(1, 'p2tr').script, value: 2001n }],
     });
     expect(faultsOf(() => finalize(over.toPSBT()))).toEqual([
-      'psbt has outputs of 2001 sats, and inputs of 2000 sats',
+      'psbt has outputs of 2001 sats, but inputs of only 2000 sats',
     ]);
   });
 
@@ -214,7 +212,7 @@ describe('signed PSBTs', () => {
     signInput(signed, 0, asked.coins[0]!);
     psbt.updateInput(0, { partialSig: signed.getInput(0).partialSig! });
     expect(faultsOf(() => finalize(psbt.toPSBT()))).toEqual([
-      'Input 0 is signed with NONE|ANYONECANPAY, but the PSBT asks for ALL.',
+      'Input 0 is signed with NONE|ANYONECANPAY, but the PSBT requires ALL.',
     ]);
   });
 });

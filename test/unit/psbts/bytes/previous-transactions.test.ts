@@ -99,7 +99,7 @@ test('P2PKH inputs are refused without them', async () => {
   });
   await expect(previousTransactions(nodeWith(large), many.slice(1))).rejects.toMatchObject({
     code: 'request_invalid',
-    message: expect.stringMatching(/have \d+ bytes together/u) as string,
+    message: expect.stringMatching(/have \d+ bytes in total/u) as string,
   });
 });
 

@@ -80,7 +80,7 @@ describe('the outputs of a payment', () => {
       'ordinals 5000',
     ]);
     expect(valuesOf(layOutPayment(several, asked({ value: 4_500n, place: 1_000n })))[0]).toMatch(
-      /makes 2 transactions, .* It needs 4000 sats from the special sat on, and this output has 3500/u,
+      /makes 2 transactions, .* it must have 4000 sats, but this output has only 3500/u,
     );
   });
 
@@ -90,7 +90,7 @@ describe('the outputs of a payment', () => {
     expect(refused({ takesInventory: true })).toMatch(/sats of this service's inventory/u);
     expect(refused({ missingInTwo: null })).toMatch(/too large to be paid in two outputs/u);
     expect(refused({ costs: { ...order().costs, input: 546n } })).toMatch(
-      /costs 546 sats, more than its postage/u,
+      /costs 546 sats\. This is more than its postage/u,
     );
   });
 });

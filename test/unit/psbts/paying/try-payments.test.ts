@@ -127,7 +127,9 @@ describe('a payment that is tried', () => {
         if (tried.kind === 'refused') {
           ends.refused++;
           // the order has no earlier payments
-          expect(tried.reason).not.toMatch(/payments that the order already has|raises its cost/u);
+          expect(tried.reason).not.toMatch(
+            /payments that the order already has|makes the order more expensive/u,
+          );
           return;
         }
         ends.built++;
@@ -181,7 +183,7 @@ describe('a payment that is tried', () => {
     expect(await pay(missing + postage - 1n)).toBe(missing + postage - 1n);
     const charge = missing + postage;
     expect(await pay(charge)).toEqual([
-      `chargeAmount: with ${charge} sats the order would be paid without specialSatsOutput, and would not spend it. It needs only ${missingInTwo}: send no more.`,
+      `chargeAmount: with ${charge} sats the order would be paid without specialSatsOutput, and would not spend that output. The order needs only ${missingInTwo} sats, so send no more.`,
       'chargeAmount',
     ]);
   });
@@ -198,7 +200,7 @@ describe('a payment that is tried', () => {
       return tried.kind === 'refused' ? tried.reason : tried.kind;
     };
     expect(await pay(1_000n)).toBe(
-      'specialSatsOutput: the postage of the order is 294 sats, and nodes relay no less than 330 to its address. Send the special sat in an output that ends at most 294 sats after it, or make an order with a higher postage.',
+      'specialSatsOutput: the postage of the order is 294 sats, but nodes relay at least 330 sats to its address. Send the special sat in an output that ends at most 294 sats after it, or make an order with a higher postage.',
     );
   });
 });

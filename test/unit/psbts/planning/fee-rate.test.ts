@@ -105,7 +105,7 @@ test('a rate that the node does not take is refused with its number', () => {
   ]);
   expect(feeRateFor(1000n, standing)).toMatchObject({
     kind: 'refused',
-    reason: 'feeRate: the node takes nothing below 2.5 sat/vB now, and 1 is less.',
+    reason: 'feeRate must be at least 2.5 sat/vB now, not 1, because the node accepts nothing below that.',
     parameter: 'feeRate',
   });
 });

@@ -79,18 +79,18 @@ describe('the signers of a request', () => {
     [
       'another network',
       { paymentAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' },
-      ['paymentAddress belongs to another network; this server serves regtest'],
+      ['paymentAddress belongs to another network, but this server serves regtest'],
     ],
     [
       'no address',
       { paymentAddress: 'bcrt1q' },
-      ['paymentAddress is not a Bitcoin address; this server serves regtest'],
+      ['paymentAddress is not a Bitcoin address, but this server serves regtest'],
     ],
     [
       'an address of another type',
       { paymentAddress: 'bcrt1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qzf4jry' },
       [
-        'paymentAddress must be P2TR, P2WPKH, P2SH-P2WPKH or P2PKH: no common wallet signs for outputs of other addresses',
+        'paymentAddress must be P2TR, P2WPKH, P2SH-P2WPKH or P2PKH, because no common wallet signs for outputs of other addresses',
       ],
     ],
     [
@@ -112,7 +112,7 @@ describe('the signers of a request', () => {
       'the tweaked key',
       { ordinalPublicKey: hex(ordinals.script.subarray(2)) },
       [
-        'ordinalPublicKey is the tweaked key of ordinalAddress: give the internal key, which wallets call the public key of the address (BIP 86)',
+        'ordinalPublicKey is the tweaked key of ordinalAddress; send the internal key, which wallets call the public key of the address (BIP 86)',
       ],
     ],
     [

@@ -45,17 +45,17 @@ describe('a signed payment in hex', () => {
       long: readPayment('00'.repeat(400_001)),
     }).toMatchInlineSnapshot(`
       {
-        "base64": "hex is not hex: a PSBT goes to POST /tokenpay/utils/finalize-psbt first.",
-        "burnt": "Output 0 burns 500 sats, but no payment of an order burns sats: send it with sendrawtransaction and a maxburnamount.",
-        "dust": "Output 0 has 329 sats, and nodes relay no less than 330.",
+        "base64": "hex is not hex. Send a PSBT to POST /tokenpay/utils/finalize-psbt first.",
+        "burnt": "Output 0 burns 500 sats, but no payment of an order burns sats. Send the transaction with sendrawtransaction and a maxburnamount.",
+        "dust": "Output 0 has 329 sats, but nodes relay at least 330.",
         "empty": "hex is required.",
-        "heavy": "hex is a transaction of 413080 weight units: nodes relay at most 400000.",
-        "long": "hex has 800002 characters: nodes do not relay a transaction with more than 400000 bytes.",
+        "heavy": "hex is a transaction of 413080 weight units, but nodes relay at most 400000.",
+        "long": "hex has 800002 characters, but nodes do not relay a transaction with more than 400000 bytes.",
         "more": "hex is not a transaction.",
         "no inputs": "hex is not a transaction.",
         "none": "hex is not a transaction.",
-        "odd": "hex is not hex: a PSBT goes to POST /tokenpay/utils/finalize-psbt first.",
-        "psbt": "hex is a PSBT: POST /tokenpay/utils/finalize-psbt makes a transaction of it.",
+        "odd": "hex is not hex. Send a PSBT to POST /tokenpay/utils/finalize-psbt first.",
+        "psbt": "hex is a PSBT. Make a transaction from it with POST /tokenpay/utils/finalize-psbt.",
         "unsigned": "Input 0 is not signed.",
         "version": "hex is a transaction of version 5, which nodes do not relay.",
       }
@@ -102,7 +102,7 @@ describe('a signed payment in hex', () => {
 
 test("a refusal of the node has words for people, and Core's own", () => {
   expect(refusalWords('min relay fee not met, 5 < 10')).toBe(
-    'The node does not take it: its fee is below what the node relays: sign one with a higher fee (min relay fee not met, 5 < 10).',
+    'The node does not accept the transaction, because its fee is below what the node relays; sign a transaction with a higher fee (min relay fee not met, 5 < 10).',
   );
-  expect(refusalWords('something new')).toBe('The node does not take it: something new.');
+  expect(refusalWords('something new')).toBe('The node does not accept the transaction: something new.');
 });
