@@ -24,9 +24,11 @@ export async function planReplacement(
   const last = await lastTestPayment(tx, orderId);
   const entry = last === null ? null : await mempoolEntry(node, displayHash(last.txid));
   if (last === null || entry === null)
-    return { reason: 'No test payment of the order waits for a block: make one first, exact for example.' };
+    return { reason: 'No test payment of the order waits for a block. Make one first, for example exact.' };
   if (entry.descendantcount > 1)
-    return { reason: 'A later payment spends the change of the last one: wait for a block, and pay again.' };
+    return {
+      reason: 'A later payment spends the change of the last payment. Wait for a block, and pay again.',
+    };
   const { incrementalFeeRate } = await nodeFeesOf(node).standing();
   // the replacement is not larger than the replaced transaction, so this fee also pays for the replacement's own size
   // (BIP 125, rule 4)

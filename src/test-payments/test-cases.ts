@@ -4,21 +4,24 @@ import type { OpenTokenOrder } from '#tokenpay/open-token-order.ts';
 
 /** The cases: how an order is paid or not paid, and the effect that the shop sees. */
 export const testCases = {
-  exact: 'everything that the order lacks, in one transaction: it is completed',
+  exact: 'everything that the order lacks, in one transaction: the order is completed',
   token: 'everything that the token charge lacks, without the fee',
   fee: 'everything that the fee charge lacks, without the token',
-  parts: 'the token in three transactions, the fee with the last: completed',
+  parts: 'the token in three transactions, the fee with the last one: the order is completed',
   partial: 'half of the token, and the fee: the order waits for the rest',
-  over: 'one unit more than asked, and the fee: completed, and the unit is credited',
-  'wrong-rune': 'another rune at the address of the token: credited, and the order waits',
-  'several-runes': 'the token beside another rune in one output, and the fee: completed, both are credited',
+  over: 'one unit more than needed, and the fee: the order is completed, and the additional unit is credited',
+  'wrong-rune': 'another rune at the address of the token: the rune is credited, and the order waits',
+  'several-runes':
+    'the token and another rune in one output, and the fee: the order is completed, and both runes are credited',
   cenotaph: 'the token in a transaction that burns it: only the sats are credited',
   'mint-over-cap': 'a mint of the token whose terms allow no more mints: only the sats are credited',
-  'btc-at-token': 'sats at the address of the token: credited, and the order waits',
-  'rune-at-fee': 'the token at the address of the fee: credited, and the order waits',
-  replaced: 'the last test payment of the order, while no block has it, is replaced by one that pays nothing',
-  late: 'everything for an order whose time is over: it is credited, and the order stays unchanged',
-  completed: 'everything for an order that is completed: it is paid again, and credited',
+  'btc-at-token': 'sats at the address of the token: the sats are credited, and the order waits',
+  'rune-at-fee': 'the token at the address of the fee: the token is credited, and the order waits',
+  replaced:
+    'replaces the last test payment of the order, while it is not in a block, with a transaction that pays nothing',
+  late: 'everything for an order whose time is over: the payment is credited, and the order stays unchanged',
+  completed:
+    'everything for an order that is completed: the order is paid again, and the payment is credited',
 } as const;
 export type TestCase = keyof typeof testCases;
 
@@ -83,7 +86,7 @@ export function paymentsOf(
 function whyNotNow(name: TestCase, { order: { state } }: OpenTokenOrder): string | null {
   const wanted = name === 'late' ? 'error' : name === 'completed' ? 'completed' : 'pending';
   if (state === wanted) return null;
-  return `The case ${name} is for orders that are ${wanted}, and this one is ${state}.`;
+  return `The case ${name} is for orders that are ${wanted}, but this order is ${state}.`;
 }
 
 type Plan = (outputs: Outputs, paid: PaidOrder) => readonly TestPayment[] | Unpayable;

@@ -113,8 +113,7 @@ export class TestPayments {
     if (open === null || open.order.account !== account) return null;
     const wallet = await this.#wallet();
     const rune = await this.#rune(chain, open, asker.signal);
-    if (rune === null)
-      return refused("The etching of the order's rune is not in a block any more.", 'orderId');
+    if (rune === null) return refused("The etching of the order's rune is no longer in a block.", 'orderId');
     if (Buffer.compare(rune.detail.etching, open.order.rune.etching) !== 0)
       return refused(etchedAgain, 'orderId');
     const paid = await withTransaction(this.#parts.pool, async (tx): Promise<TestPaid | Failed> => {
@@ -163,7 +162,7 @@ export class TestPayments {
     const { dayMaxSats } = this.#parts;
     return new AppError(
       'test_payments_spent',
-      `test payments of this account took ${taken} sats within a day, this one needs ${sats}, and ${dayMaxSats} is the maximum (TOKENPAY_TEST_PAY): try again tomorrow, or with a smaller order.`,
+      `test payments of this account used ${taken} sats within a day, and this one needs ${sats}, but the maximum is ${dayMaxSats} (TOKENPAY_TEST_PAY). Try again tomorrow, or with a smaller order.`,
     );
   }
 }
@@ -249,7 +248,7 @@ class Making {
         if (!own.has(outpointOf(coin)) && !(await isSpendable(this.#chain.node, coin))) gone.add(coin);
       if (gone.size === 0) return planned;
       if (tries === goneMax)
-        throw new AppError('too_many_at_once', 'the coins of the wallet for tests are changing: try again');
+        throw new AppError('too_many_at_once', 'the coins of the wallet for tests are changing; try again');
       this.#coins = this.#coins.filter((coin) => !gone.has(coin));
     }
   }
@@ -263,9 +262,9 @@ class Making {
   #shortage({ rune, there, needed }: TestShort, detail: RuneDetail): string {
     const { address } = this.#wallet.key;
     if (rune === null)
-      return `The wallet for tests has ${there} sats without runes, and needs ${needed}: send them to ${address}. Outputs with inscriptions or special sats are not spent.`;
+      return `The wallet for tests has ${there} sats without runes, but needs ${needed}. Send sats to ${address}. Outputs with inscriptions or special sats are not spent.`;
     const shown = (amount: bigint): string => shownAmount(trustedU128(amount), detail.divisibility);
-    return `The wallet for tests has ${shown(there)} ${formatSpacedRune(detail)}, and needs ${shown(needed)}: send them to ${address}, and wait for a block.`;
+    return `The wallet for tests has ${shown(there)} ${formatSpacedRune(detail)}, but needs ${shown(needed)}. Send runes to ${address}, and wait for a block.`;
   }
 }
 
@@ -298,7 +297,7 @@ async function sendAll(
       if (refusal !== null)
         return new AppError(
           'test_payment_refused',
-          `the node refuses the payment (${refusal.reason}): wait for a block, or send more coins to ${address}`,
+          `the node refuses the payment (${refusal.reason}); wait for a block, or send more coins to ${address}`,
         );
     } catch (error) {
       return error;

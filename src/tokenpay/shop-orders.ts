@@ -168,15 +168,18 @@ export class ShopOrders {
   async #requireOpen(signal: AbortSignal): Promise<ChargeKeys> {
     const keys = await this.#parts.keys();
     if (keys === null)
-      throw new AppError('orders_off', 'this service takes no token payments: it has no wallet');
+      throw new AppError('orders_off', 'this service accepts no token payments, because it has no wallet');
     const { isSignerThere, hasTip } = await this.#standing.ask(null, signal);
     if (!isSignerThere)
       throw new AppError(
         'orders_off',
-        'this service takes no token payments now: no process with the seed of the wallet (WALLET_SEED_FILE) follows orders',
+        'this service accepts no token payments now, because no process with the seed of the wallet (WALLET_SEED_FILE) follows orders',
       );
     if (!hasTip)
-      throw new AppError('orders_off', 'this service takes no token payments yet: no block is indexed');
+      throw new AppError(
+        'orders_off',
+        'this service accepts no token payments yet, because no block is indexed',
+      );
     return keys;
   }
 
@@ -193,7 +196,7 @@ export class ShopOrders {
       if (!(error instanceof AppError)) throw error;
       throw new AppError(
         'orders_off',
-        `this service takes no orders with webhookUrl now: ${error.message} Leave webhookUrl out, or ask the operator.`,
+        `this service accepts no orders with webhookUrl now. ${error.message} Leave webhookUrl out, or ask the operator.`,
       );
     }
   }

@@ -77,7 +77,7 @@ export function beyondSupply({ rune, amount }: Pick<TokenAmount, 'rune' | 'amoun
   const shown = shownAmount(trustedU128(most), rune.divisibility);
   return faulty(
     'amount',
-    `amount is more than ${shown}, the most that ${formatSpacedRune(rune)} can ever have: no one can pay it. Ask for less.`,
+    `amount is more than ${shown}, the maximum supply of ${formatSpacedRune(rune)}, so no one can pay it. Ask for a smaller amount.`,
   );
 }
 
@@ -88,6 +88,6 @@ function mostUnits({ premine, terms, burned }: RuneDetail): bigint {
 }
 
 function notEtched(token: string, height: number | null): string {
-  const known = height === null ? 'no block is indexed so far' : `up to ${height}, the last indexed one`;
-  return `no rune ${token} is etched in a block (${known}). Check its letters; spacers do not count. A new rune can be used once a block has its etching.`;
+  const known = height === null ? 'no block is indexed yet' : `up to ${height}, the last indexed block`;
+  return `no block has etched a rune ${token} (${known}). Check the letters of the name; spacers do not matter. A new rune can be used once its etching is in a block.`;
 }

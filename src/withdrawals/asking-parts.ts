@@ -14,7 +14,7 @@ export async function withdrawalFeeRates(client: pg.Pool | pg.ClientBase): Promi
   if (policy === null)
     throw new AppError(
       'orders_off',
-      'this service makes no withdrawals now: its node has not reported fee rates within the last hour',
+      'this service makes no withdrawals now, because its node has not reported fee rates within the last hour',
     );
   return feeRatesOf(policy);
 }

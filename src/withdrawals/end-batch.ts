@@ -42,7 +42,7 @@ export async function endThose(tx: pg.ClientBase, { refused }: PlannedBatch): Pr
     const found = await endWithdrawal(
       tx,
       id,
-      `It cannot be sent as it is: ${refusedWords(refusal.code)}. The amount is in the balance again.`,
+      `The withdrawal cannot be sent, because ${refusedWords(refusal.code)}. The amount is in the balance again.`,
     );
     if (found !== null) ended.push(found);
   }

@@ -74,13 +74,14 @@ async function prepareBatch(
   { inputsMax }: BatchPolicy,
 ): Promise<PreparedBatch | string> {
   const feeRate = batchRate(making);
-  if (feeRate === null) return 'Fees are above 200 sats for a virtual byte: it waits for lower ones.';
+  if (feeRate === null) return 'Fees are above 200 sats per virtual byte. The batch waits for lower fees.';
   const named = await nameWithdrawals(client, withdrawals);
   if (named.length === 0)
-    return 'A reorganisation took back the etching of its rune: it waits until a block has the etching again.';
+    return 'A reorganisation took back the etching of its rune. The batch waits until the etching is in a block again.';
   const coins = await coinsFor(client, withdrawals, inputsMax);
   const kept = await keptCoins({ client, node }, making, coins);
-  if (kept === null) return 'The index does not yet know what its coins hold: the next block retries it.';
+  if (kept === null)
+    return 'The index does not yet know what the coins of the batch hold. The next block tries again.';
   const ownIndex = making.payout.ownIndex ?? (await leaseOwnIndex(client, making.payout.id));
   const change = destination(signer, { key: { branch: 1, index: ownIndex }, leafScript: null }).script;
   const { bytesMax } = await askDataCarrier(node);
@@ -96,7 +97,7 @@ async function whyWaits(parts: PayoutParts, ready: ReadyBatch, policy: BatchPoli
   // the previous transaction pays all withdrawals, and a block may contain it instead of the new one
   if (replaced !== null && leftOut(ready).length > 0) return waitingReason(planned);
   if (replaced !== null && !mayCost(plan.fee, withdrawals, transactions, policy))
-    return 'A higher fee would cost more than its withdrawals were charged and WITHDRAW_BUMP_MAX_SATS.';
+    return 'A higher fee would cost more than WITHDRAW_BUMP_MAX_SATS and what the withdrawals of the batch were charged.';
   const tip = (await readPaymentsOffset(parts.client))?.height ?? 0;
   const givenUp = replaced === null ? transactions : [];
   return waitsForGivenUp(parts, payout, givenUp, { spent: plan.inputs, tip });
@@ -166,4 +167,4 @@ async function signOrPart(
 }
 
 const notCoveredReason = (missing: bigint): string =>
-  `${missing} sats of debts and of the operator's payments are not covered, and sats of other accounts never pay for them. It waits for base fees of completed orders, or for payments to accounts that owe.`;
+  `${missing} sats of debts and of the operator's payments are not covered, and sats of other accounts never pay for them. The batch waits for base fees of completed orders, or for payments to accounts that owe.`;

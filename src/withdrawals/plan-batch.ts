@@ -97,7 +97,7 @@ export function waitingReason({ waiting, refused }: PlannedBatch): string {
   const [first] = waiting;
   if (first === undefined) {
     const words = [...new Set(refused.map(({ refusal }) => refusedWords(refusal.code)))].join(', ');
-    return `Nothing of it can be sent as it is: ${words}.`;
+    return `No withdrawal of the batch can be sent, because ${words}.`;
   }
   return waitingWords(first.wait);
 }
@@ -117,7 +117,7 @@ export function refusedWords(code: WithdrawalRefusal['code']): string {
     case 'weight':
       return 'its transaction would be larger than nodes relay';
     case 'own':
-      return 'at its rate it spends only outputs that were paid to the account itself, and these do not suffice';
+      return 'at its rate it spends only outputs that were paid to the account itself, and these outputs are not enough';
     case 'sats':
       return 'the account lacks sats for its fee';
   }
@@ -126,11 +126,11 @@ export function refusedWords(code: WithdrawalRefusal['code']): string {
 export function waitingWords(wait: WithdrawalWait): string {
   switch (wait.code) {
     case 'coins':
-      return `No coin is free for ${wait.missing} ${wait.asset === 'sats' ? 'sats' : 'base units'} of it: earlier withdrawals spend the coins. It is sent once a block has those withdrawals, because their change is free then.`;
+      return `No coin is free for ${wait.missing} ${wait.asset === 'sats' ? 'sats' : 'base units'} of the withdrawal, because earlier withdrawals spend the coins. It is sent once those withdrawals are in a block, because their change is free then.`;
     case 'inputs':
-      return 'The free coins are too small for it: it would spend more of them than a withdrawal may (WITHDRAW_INPUTS_MAX). It waits for larger change of other withdrawals. To have some of it sooner, cancel it and ask for smaller amounts.';
+      return 'The free coins are too small: the withdrawal would spend more of them than it may (WITHDRAW_INPUTS_MAX). It waits for larger change of other withdrawals. To get a part of it sooner, cancel it and ask for smaller amounts.';
     case 'runestone':
     case 'weight':
-      return 'The transaction of its batch is full: it is sent with the next one.';
+      return 'The transaction of this batch is full. The withdrawal is sent with the next batch.';
   }
 }

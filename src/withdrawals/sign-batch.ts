@@ -34,4 +34,4 @@ export async function signAndStore(
 }
 
 const refusedReason = (fault: string): string =>
-  `A check of the service refused its transaction before the signature: ${fault}. Its operator is notified, and the next block retries it.`;
+  `A check of the service refused the transaction before it was signed, because ${fault}. The operator is notified, and the next block tries again.`;

@@ -13,7 +13,7 @@ import type { ReadyBatch } from './store-batch.ts';
 
 /** The reason that is shown if a batch costs more than allowed. */
 export const tooCostly =
-  'Its transaction costs more now than the prices of its withdrawals plus the most that the service adds (WITHDRAW_BUMP_MAX_SATS). It waits for lower fees, or for larger change of other withdrawals. To have it sooner, cancel it and ask again at the present price.';
+  'The transaction now costs more than the prices of its withdrawals and the maximum that the service adds (WITHDRAW_BUMP_MAX_SATS). The withdrawal waits for lower fees, or for larger change of other withdrawals. To get it sooner, cancel it and ask again at the present price.';
 
 /**
  * Splits a batch that costs more than the prices of its withdrawals. Withdrawals that cost too much even alone were

@@ -40,10 +40,10 @@ export async function withheldByAccount(
 }
 
 const uncoveredReason =
-  'A reorganisation took back payments that had come in: the account owes, or has less than its withdrawals take. It waits until blocks or new payments bring them again; its account can cancel it.';
+  'A reorganisation took back payments, so the account owes sats or has less than its withdrawals need. The withdrawal waits until these payments, or new ones, are in blocks. The account can cancel the withdrawal.';
 
 const unlistedReason =
-  "Its address is no longer on the account's list of addresses. It waits until the address is listed again and counts; its account can cancel it.";
+  'The address of the withdrawal is no longer in the list of the account. The withdrawal waits until the address is listed again and active. The account can cancel the withdrawal.';
 
 const refusedReason = (named: string, reason: string): string =>
-  `The address ${named} ${reason}: nothing is sent there. Cancel the withdrawal, and ask for one to another address.`;
+  `The address ${named} ${reason}, so nothing is sent there. Cancel the withdrawal, and ask for one to another address.`;

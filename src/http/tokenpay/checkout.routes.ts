@@ -43,7 +43,7 @@ export function checkoutRoutes(app: App, deps: AppDependencies): void {
       if (checkout === null)
         throw new AppError(
           'not_found',
-          'there is no such order: open the link of the shop again, or ask the shop for a new one',
+          'there is no such order; open the link of the shop again, or ask the shop for a new link',
         );
       // hides the id in the path from pages that a link on this page opens
       reply.header('referrer-policy', 'no-referrer').header('x-robots-tag', 'noindex');

@@ -35,7 +35,7 @@ export function fxRateRoutes(app: App, { fxRates = null }: AppDependencies): voi
       if (found === null)
         throw new AppError(
           'fx_rates_missing',
-          'prices in dollars are unknown or too old: ask the operator to set FX_RATES_FILE',
+          'prices in dollars are unknown or too old; ask the operator to set FX_RATES_FILE',
         );
       const coins = [...found.usd].map(([coin, usd]) => [coin, { usd: exactNumber(digitsOf(usd)) }] as const);
       return { ...Object.fromEntries(coins), updatedAt: found.updatedAt.getTime() } as never;

@@ -110,7 +110,7 @@ function accountRoute(app: App, deps: AppDependencies): void {
 
 const noDocument = {
   message:
-    'document must be the SHA-256 of a document, 64 hex digits in lower case, as in its ETag: leave it out for the last document.',
+    'document must be the SHA-256 of a document, 64 hex digits in lower case, as in its ETag. Leave it out for the last document.',
   parameter: 'document',
 } as const;
 
@@ -125,11 +125,11 @@ async function found({ pool }: AppDependencies, document: string | undefined): P
   if (document !== undefined)
     throw new AppError(
       'not_found',
-      'this document of reserves is no longer kept: start again with the last one, /tokenpay/reserves',
+      'this document of reserves is no longer kept; start again with the last document, /tokenpay/reserves',
     );
   throw new AppError(
     'orders_off',
-    'there is no proof of reserves yet: there are no orders of shops, or the first proof is being made',
+    'there is no proof of reserves yet, because there are no orders of shops, or the first proof is still being made',
   );
 }
 

@@ -60,7 +60,7 @@ export function testPayRoute(app: App, deps: AppDependencies): void {
       if (testPayments === null)
         throw new AppError(
           'not_found',
-          'this service makes no test payments: its operator can allow them with TOKENPAY_TEST_PAY',
+          'this service makes no test payments; its operator can allow them with TOKENPAY_TEST_PAY',
         );
       const { orderId, name } = readBody(request.body);
       const asker = askerOf(reply);

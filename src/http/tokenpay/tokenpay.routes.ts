@@ -90,7 +90,7 @@ function createRoute(app: App, deps: AppDependencies): void {
       reply.header('cache-control', 'no-store');
       const asker = askerOf(reply);
       const { orders = null } = deps;
-      if (orders === null) throw new AppError('orders_off', 'this service takes no token payments');
+      if (orders === null) throw new AppError('orders_off', 'this service accepts no token payments');
       const answer = await answerOnce(orders, request, asker, async (store): Promise<object> => {
         const read = readTokenOrder(request.body, shops.urlProblem);
         if (read.kind === 'faulty') throw refuseFaults(read.faults);
@@ -139,6 +139,6 @@ function checkRoute(app: App, deps: AppDependencies): void {
 }
 
 function needed({ shopOrders = null }: AppDependencies): ShopOrders {
-  if (shopOrders === null) throw new AppError('orders_off', 'this service takes no token payments');
+  if (shopOrders === null) throw new AppError('orders_off', 'this service accepts no token payments');
   return shopOrders;
 }

@@ -96,10 +96,10 @@ function nothingToPay(standings: readonly PartnerStanding[], partner: PartnerNam
   const sum = (of: (standing: PartnerStanding) => bigint): bigint =>
     standings.reduce((all, standing) => all + of(standing), 0n);
   const parts = [
-    [sum(({ shallow }) => shallow), 'not deep enough yet'],
+    [sum(({ shallow }) => shallow), 'from deliveries with too few confirmations'],
     [sum(({ dust }) => dust), 'below the dust limit of their addresses'],
     [sum(({ homeless }) => homeless), 'without an address that may be paid'],
-    [sum(({ open }) => open), 'in payouts that no block has'],
+    [sum(({ open }) => open), 'in payouts that are not in a block'],
   ] as const;
   const why = parts.filter(([sats]) => sats > 0n).map(([sats, words]) => `${sats} sats are ${words}`);
   const whom =

@@ -27,7 +27,7 @@ async function readFacts(
   { proveFree, confirmations }: RevenueParts,
 ): Promise<RevenueFacts> {
   if (!(await readCoinsFill(client)).isComplete)
-    throw new AppError('payouts_nothing', 'Coins of earlier orders are still being listed: ask again later.');
+    throw new AppError('payouts_nothing', 'Coins of earlier orders are still being listed. Try again later.');
   // payouts are read before coins; a payout that is signed or mined meanwhile may then be subtracted twice, but never
   // zero times
   const open = await openRevenue(client);
@@ -75,7 +75,7 @@ export async function askRevenue(pool: pg.Pool, asked: AskedRevenue): Promise<As
     if (sats > takeable)
       throw new AppError(
         'payouts_above_free',
-        `${sats} sats are more than the ${takeable} sats that can be taken: satscribe payouts revenue shows why.`,
+        `${sats} sats are more than the ${takeable} sats that can be taken. satscribe payouts revenue shows why.`,
       );
     const dust = BigInt(dustOf(script));
     if (sats < dust) throw new AppError('payouts_nothing', dustReason(asked, sats, dust));
@@ -88,5 +88,5 @@ export async function askRevenue(pool: pg.Pool, asked: AskedRevenue): Promise<As
 /** Explains why an amount below the dust limit is not paid. */
 const dustReason = ({ sats, address }: AskedRevenue, few: bigint, dust: bigint): string =>
   sats === null
-    ? `${few} sats can be taken, which is below ${dust}, the dust limit of ${address}: satscribe payouts revenue shows why not more.`
-    : `${few} sats are below ${dust}, the dust limit of ${address}: ask for ${dust} or more.`;
+    ? `Only ${few} sats can be taken, which is below ${dust}, the dust limit of ${address}. satscribe payouts revenue shows why.`
+    : `${few} sats are below ${dust}, the dust limit of ${address}. Take at least ${dust} sats.`;

@@ -20,13 +20,13 @@ export async function cancelPayout(
     if (payout.kind === 'withdrawal')
       throw new AppError(
         'payouts_refuses',
-        `The payout ${id} is a batch of withdrawals: satscribe tokenpay withdrawals cancel ends one of them.`,
+        `The payout ${id} is a batch of withdrawals. Cancel its withdrawals one by one with satscribe tokenpay withdrawals cancel.`,
       );
     if (payout.state === 'cancelled') return;
     if (payout.state !== 'asked' || (await readPayoutTransactions(tx, id)).length > 0)
       throw new AppError(
         'payouts_refuses',
-        `The payout ${id} is ${payout.state}, and a transaction of it was signed, which may still be mined.`,
+        `The payout ${id} is ${payout.state}. One of its transactions was signed and may still be mined.`,
       );
     await putState(tx, id, 'cancelled');
     await onCancelled(tx, id);

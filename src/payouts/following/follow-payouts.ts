@@ -54,7 +54,7 @@ export class PayoutRounds {
     const { client, withdrawals, log } = this.#parts;
     const notFormed = await guarded(async () => withdrawals?.form(client));
     if (notFormed !== null && this.#repeats.isDue(notFormed.message))
-      log.error({ err: notFormed }, 'withdrawals are not put into batches: the next look retries it');
+      log.error({ err: notFormed }, 'withdrawals could not be put into batches; the next round tries again');
     if (isAll && standing !== null) await this.#consolidate(standing);
     if (isAll) this.#seen.clear();
     for (const payout of await openPayouts(client)) {
@@ -63,9 +63,9 @@ export class PayoutRounds {
       this.#seen.set(id, state);
       const error = await guarded(() => this.#bringOn(id, standing, isAll));
       if (error === null) continue;
-      await noteStuck(client, id, `It cannot be made or sent: ${error.message}`);
+      await noteStuck(client, id, `The payout cannot be made or sent: ${error.message}`);
       if (this.#repeats.isDue(`${id} ${error.message}`))
-        log.error({ err: error, payout: id }, 'a payout failed: the next look retries it');
+        log.error({ err: error, payout: id }, 'a payout failed; the next round tries again');
     }
   }
 
@@ -73,7 +73,7 @@ export class PayoutRounds {
     const { withdrawals, log } = this.#parts;
     const failed = await guarded(async () => withdrawals?.consolidate(this.#parts, standing));
     if (failed !== null && this.#repeats.isDue(failed.message))
-      log.error({ err: failed }, 'coins of accounts are not joined: the next look retries it');
+      log.error({ err: failed }, 'coins of accounts could not be joined; the next round tries again');
   }
 
   async #bringOn(id: string, standing: NodeStanding | null, isAll: boolean): Promise<void> {
@@ -149,14 +149,15 @@ export class PayoutRounds {
     await withTransaction(client, async (tx) => {
       await markSent(tx, txid, refusal);
       if (refusal === null && (await lockPayout(tx, id))?.state === 'signed') await putState(tx, id, 'sent');
-      if (refusal !== null) await noteStuck(tx, id, `The node refused its transaction: ${refusal}.`);
+      if (refusal !== null)
+        await noteStuck(tx, id, `The node refused the transaction of the payout: ${refusal}.`);
       else await noteStuck(tx, id, null);
     });
     failpoint('payout-marked');
     if (refusal !== null && this.#repeats.isDue(`${displayHash(txid)} ${refusal}`))
       log.warn(
         { payout: id, txid: displayHash(txid), refusal },
-        'the node refused a payout: it is sent again',
+        'the node refused a payout; the payout is sent again',
       );
   }
 
@@ -179,7 +180,7 @@ export class PayoutRounds {
     await noteStuck(
       client,
       payout.id,
-      `An output that its transaction spends is missing: it is planned again ${confirmations} blocks after ${since}.`,
+      `An output that the transaction of the payout spends is missing. The payout is planned again ${confirmations} blocks after ${since}.`,
     );
     if (tip - since < confirmations) return false;
     await withTransaction(client, async (tx) => {
@@ -193,7 +194,7 @@ export class PayoutRounds {
       await noteStuck(tx, payout.id, null);
       await this.#settle(tx, payout.id);
     });
-    log.warn({ payout: payout.id }, 'inputs of a payout are gone: it is planned again');
+    log.warn({ payout: payout.id }, 'inputs of a payout are missing, so the payout is planned again');
     return false;
   }
 }

@@ -74,7 +74,7 @@ export async function makePayout(
     if (error instanceof NotCovered) return fundReason(error.missing);
     // another plan took one of the coins, so the next round selects other coins
     if (error instanceof OutputTaken)
-      return 'Another transaction took one of its coins: it is planned again.';
+      return 'Another transaction spent one of the coins of the payout, so the payout is planned again.';
     throw error;
   });
   // the reason is not stored for a payout that was already sent, because its transaction stays valid
@@ -89,7 +89,7 @@ function makeBatch(parts: PayoutParts, making: MadeBatch): Promise<string | null
 }
 
 const fundReason = (missing: bigint): string =>
-  `No coin is free for ${missing} sats of it: add one (satscribe wallet fund shows where), or wait for a block with revenue.`;
+  `No coin is free for ${missing} sats of the payout. Add a coin (satscribe wallet fund shows where), or wait for a block with revenue.`;
 
 async function tryToMake(
   parts: PayoutParts,
@@ -103,12 +103,12 @@ async function tryToMake(
   if (refusal !== null) return refusal;
   const whole = await wholeOutput(parts, payout);
   if (whole === 'gone')
-    return 'The output to send is missing: the transaction is made once a block has the output unspent.';
+    return 'The output to send is missing. The transaction is made once a block has this output and it is unspent.';
   const ownIndex = payout.ownIndex ?? (await leaseOwnIndex(client, payout.id));
   const rest = destination(signer, { key: { branch: 1, index: ownIndex }, leafScript: null });
   const tip = (await readPaymentsOffset(client))?.height ?? 0;
   const coins = await payoutCoins(client, parts.proveFree, tip - parts.confirmations + 1);
-  if (coins === null) return 'Coins of earlier orders are being listed: it is made after that.';
+  if (coins === null) return 'Coins of earlier orders are being listed. The payout is made after that.';
   const kept = replaced === null ? stillThere(transactions, coins) : coinsOf(replaced, payout);
   const planned = await planThere(parts, coins, (there) =>
     planPayout(
@@ -139,7 +139,7 @@ async function refusalOf(client: pg.ClientBase, recipients: readonly Recipient[]
   );
   return refused === undefined
     ? null
-    : `One of its addresses ${refused.reason}: cancel it with satscribe payouts cancel.`;
+    : `One of the addresses of the payout ${refused.reason}. Cancel the payout with satscribe payouts cancel.`;
 }
 
 interface StoringPayout extends Pick<SettledPayout, 'payout' | 'shares'> {
@@ -225,7 +225,7 @@ export async function waitsForGivenUp(
   const since = missingSince ?? tip;
   await noteMissing(client, id, since);
   return tip - since < confirmations
-    ? `An output that its transaction spends is missing: it is planned again ${confirmations} blocks after ${since}.`
+    ? `An output that the transaction of the payout spends is missing. The payout is planned again ${confirmations} blocks after ${since}.`
     : null;
 }
 
@@ -294,8 +294,8 @@ const coinsOf = ({ plan }: PayoutTransaction, { spends }: Pick<Payout, 'spends'>
 
 function reasonOf({ limit, missing }: Extract<PlannedPayout, { readonly kind: 'none' }>): string {
   if (limit === 'coins') return fundReason(missing);
-  if (limit === 'rate') return 'Fees are above 200 sats for a virtual byte: it waits for lower ones.';
-  return 'Free coins are so small that its transaction would be too large: add a larger one (satscribe wallet fund shows where).';
+  if (limit === 'rate') return 'Fees are above 200 sats per virtual byte. The payout waits for lower fees.';
+  return 'Free coins are so small that the transaction of the payout would be too large. Add a larger coin (satscribe wallet fund shows where).';
 }
 
 const storedPlanOf = ({ plan }: Extract<PlannedPayout, { readonly kind: 'plan' }>): StoredPayoutPlan => ({

@@ -52,7 +52,11 @@ export async function settlePayout(
   const isPosted = await post(tx, payout, { shares, transactions }, withdrawals);
   await keepPayoutCoin(tx, payout, transactions);
   if (!isPosted) {
-    await noteStuck(tx, id, 'A block has it, and the ledger does not yet have what it pays out.');
+    await noteStuck(
+      tx,
+      id,
+      'A block has the transaction of the payout, but the ledger does not yet have what the payout pays out.',
+    );
     return null;
   }
   const live = transactions.filter(({ isSuperseded }) => !isSuperseded);

@@ -162,7 +162,7 @@ export class TokenRounds {
       if (takenBack.length > 0)
         log.warn(
           { count: takenBack.length, first: takenBack.slice(0, shownMax) },
-          'a reorganisation took back payments that were credited: satscribe tokenpay balances shows accounts below 0',
+          'a reorganisation took back payments that were already credited; satscribe tokenpay balances shows accounts below 0',
         );
     } catch (thrown) {
       const error = postgresFailure(thrown);
@@ -178,7 +178,7 @@ export class TokenRounds {
         if (this.#repeats.isDue(`${only} ${String(error)}`))
           log.error(
             { err: error, order: only },
-            'payments of an order of a shop could not be credited: the next block retries it',
+            'payments of an order of a shop could not be credited; the next block tries again',
           );
       }
     }

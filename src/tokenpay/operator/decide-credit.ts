@@ -43,7 +43,7 @@ export async function lockAside(
   if (decision !== undefined) throw new AppError('tokenpay_refuses', decidedBefore(outpoint, decision));
   const { aside } = credit;
   if (aside === null)
-    throw new AppError('tokenpay_refuses', `${outpoint} is credited to ${order.account} as a whole.`);
+    throw new AppError('tokenpay_refuses', `${outpoint} is already credited completely to ${order.account}.`);
   return { order, credit: { ...credit, aside } };
 }
 
@@ -78,7 +78,8 @@ export async function decideCredit(pool: pg.Pool, named: NamedAside, now: Date):
     const { txid, vout, by: decidedBy, reason } = named;
     const decision = { txid, vout, decidedBy, reason, orderId: order.id, found: credit.aside } as const;
     const isNew = await insertDecision(tx, { ...decision, kind: 'credit', payout: null });
-    if (!isNew) throw new AppError('tokenpay_refuses', `${outpointOf(named)} was decided about meanwhile.`);
+    if (!isNew)
+      throw new AppError('tokenpay_refuses', `Meanwhile someone decided about ${outpointOf(named)}.`);
     await creditAside(tx, credit);
     await endAside(tx, credit);
     await bringOn(tx, [order.id], nothingNew, now, new Set([order.id]));

@@ -21,7 +21,7 @@ export interface TokenRune {
 
 /** Text that is shown if an order cannot be paid, because another rune now has the name of the order's rune. */
 export const etchedAgain =
-  'The rune of this order was etched again by another transaction after a reorganisation: ask the shop for a new order.';
+  'After a reorganisation, another transaction etched the rune of this order again. Ask the shop for a new order.';
 
 export interface Charge {
   readonly kind: ChargeKind;

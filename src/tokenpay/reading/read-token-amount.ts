@@ -34,16 +34,17 @@ function readRune(values: RequestValues, given: unknown): Pick<SentTokenAmount, 
   if (parsed === null)
     return values.fault(
       'token',
-      `is not the name of a rune: ${whyNoSpacedRune(token)}. ${expectedFor(token)}.`,
+      `is not the name of a rune (${whyNoSpacedRune(token)}). ${expectedFor(token)}.`,
     );
   return { rune: parsed.rune, token };
 }
 
 /** Explains what a client must send, if its token is not a rune name. */
 function expectedFor(token: string): string {
-  if (hasFormOfRuneId(token)) return 'It is the id of a rune: send the name of the rune, as UNCOMMON•GOODS';
+  if (hasFormOfRuneId(token))
+    return 'This is the id of a rune. Send the name of the rune instead, for example UNCOMMON•GOODS';
   const capitals = token.toUpperCase();
-  return parseSpacedRune(capitals) === null ? runeNameForm : `Send it in capitals: ${capitals}`;
+  return parseSpacedRune(capitals) === null ? runeNameForm : `Send the name in capitals: ${capitals}`;
 }
 
 function readAmountText(values: RequestValues, given: unknown): string | null {

@@ -47,7 +47,7 @@ export class AccountAddresses {
     if (listed === null)
       throw new AppError(
         'tokenpay_addresses_max',
-        `the account lists ${addressesMax} addresses, which is the maximum: delete one of them first`,
+        `the account already has ${addressesMax} addresses, which is the maximum; delete one of them first`,
       );
     return { kind: 'listed', listed: listedAnswer(listed) };
   }
@@ -57,11 +57,11 @@ export class AccountAddresses {
     const script = readScript(address, await this.#network());
     if (!(script instanceof Uint8Array)) return script;
     const outcome = await deleteAddress(this.#parts.pool, { account, script });
-    if (outcome === 'unknown') throw new AppError('not_found', 'the account does not list this address');
+    if (outcome === 'unknown') throw new AppError('not_found', 'the account does not have this address');
     if (outcome === 'last')
       throw new AppError(
         'tokenpay_address_last',
-        'no other address of the account counts, and without one it would withdraw to any address. Add another one and wait until it counts, or ask the operator.',
+        'this is the last active address of the account, and without an active address the account could withdraw to any address. Add another address and wait until it is active, or ask the operator.',
       );
     return { kind: outcome };
   }
@@ -69,7 +69,7 @@ export class AccountAddresses {
   async #network(): Promise<NetworkParameters> {
     const wallet = await this.#parts.wallet();
     if (wallet === null)
-      throw new AppError('orders_off', 'this service makes no withdrawals: it has no wallet');
+      throw new AppError('orders_off', 'this service makes no withdrawals, because it has no wallet');
     return networks[wallet.network];
   }
 }

@@ -20,13 +20,13 @@ export async function accountDestination(
   if (listed === undefined)
     return faulty(
       'address',
-      'the address is not one of those that this account withdraws to. GET /tokenpay/user/account/addresses lists them: add it there, or ask the operator.',
+      'the account does not have this address in its list of withdrawal addresses (GET /tokenpay/user/account/addresses). Add the address to the list, or ask the operator.',
     );
   return listed.counts
     ? script
     : faulty(
         'address',
-        `the address counts from ${listed.countsAt.toISOString()} on: an additional address is paid only a day after it was added. Withdraw to another one, wait, or ask the operator.`,
+        `the address is active from ${listed.countsAt.toISOString()} on, because an additional address can be paid only a day after it was added. Wait, withdraw to another address, or ask the operator.`,
       );
 }
 

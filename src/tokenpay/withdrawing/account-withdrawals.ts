@@ -240,7 +240,9 @@ export class AccountWithdrawals {
       if (error instanceof PricedTooEarly) return null;
       // another withdrawal reserved the units after this one had read the balance
       if (error instanceof NotReserved)
-        throw noBalance('another withdrawal of the account was reserved meanwhile: ask again for the rest');
+        throw noBalance(
+          'meanwhile another withdrawal of the account was reserved; try again with the amount that is left',
+        );
       throw error;
     });
     if (reserved !== null) failpoint('withdrawal-reserved');
@@ -251,14 +253,14 @@ export class AccountWithdrawals {
     const { pool, wallet, isSignerThere } = this.#parts;
     const found = await wallet();
     if (found === null)
-      throw new AppError('orders_off', 'this service makes no withdrawals: it has no wallet');
+      throw new AppError('orders_off', 'this service makes no withdrawals, because it has no wallet');
     if (!(await isSignerThere()))
       throw new AppError(
         'orders_off',
-        'this service makes no withdrawals now: no process with the seed of the wallet (WALLET_SEED_FILE) sends them',
+        'this service makes no withdrawals now, because no process with the seed of the wallet (WALLET_SEED_FILE) sends them',
       );
     if ((await indexedTip(pool)) === null)
-      throw new AppError('orders_off', 'this service makes no withdrawals yet: no block is indexed');
+      throw new AppError('orders_off', 'this service makes no withdrawals yet, because no block is indexed');
     return networks[found.network];
   }
 
@@ -269,7 +271,7 @@ export class AccountWithdrawals {
       if (!(error instanceof AppError)) throw error;
       throw new AppError(
         'orders_off',
-        `this service takes no withdrawals with webhookUrl now: ${error.message} Leave webhookUrl out, or ask the operator.`,
+        `this service accepts no withdrawals with webhookUrl now. ${error.message} Leave webhookUrl out, or ask the operator.`,
       );
     }
   }

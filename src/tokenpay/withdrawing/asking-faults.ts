@@ -33,11 +33,14 @@ export function lackingWords({ amount, shown }: Pick<NamedUnits, 'amount' | 'sho
 export function notCancelled({ id, state, txid }: Withdrawal): AppError {
   const why =
     state === 'completed'
-      ? 'a block has its transaction'
+      ? 'its transaction is in a block'
       : state === 'error'
         ? 'it has ended, and its units are in the balance again'
-        : `its transaction ${txid === null ? '' : `${displayHash(txid)} `}is signed and may be mined. It is sent until a block has it, with a higher fee if it waits`;
-  return new AppError('tokenpay_withdrawal_refuses', `The withdrawal ${id} is ${state}: ${why}.`);
+        : `its transaction ${txid === null ? '' : `${displayHash(txid)} `}is signed and may be mined. It is sent until it is in a block, with a higher fee if it waits`;
+  return new AppError(
+    'tokenpay_withdrawal_refuses',
+    `The withdrawal ${id} is ${state} and cannot be cancelled, because ${why}.`,
+  );
 }
 
 /**
@@ -52,7 +55,7 @@ export function owingFault(
   return owes
     ? faulty(
         'token',
-        'the account owes more than it may, because a reorganisation took back payments that had already left it. GET /tokenpay/user/account/balance shows balances below 0; the account can withdraw again once these are paid.',
+        'the account owes more than it may, because a reorganisation took back payments that the account had already withdrawn. GET /tokenpay/user/account/balance shows balances below 0. The account can withdraw again once these are paid.',
       )
     : null;
 }
@@ -70,34 +73,34 @@ export function wordsOf(
     case 'dust':
       return [
         'amount',
-        `amount leaves ${refusal.sats} sats for the address: nodes relay no less than ${refusal.least} to it. Withdraw at least ${BigInt(refusal.least) - BigInt(refusal.sats)} sats more.`,
+        `amount leaves ${refusal.sats} sats for the address, but nodes relay at least ${refusal.least} sats to it. Withdraw at least ${BigInt(refusal.least) - BigInt(refusal.sats)} sats more.`,
       ];
     case 'inputs':
       return [
         'amount',
         refusal.most === null
-          ? `amount needs more than ${refusal.inputsMax} outputs that were paid to the account: their sats do not pay the fee. Withdraw less.`
-          : `amount needs more than ${refusal.inputsMax} outputs that were paid to the account: those have ${refusal.most} base units. Withdraw that or less first.`,
+          ? `amount needs more than ${refusal.inputsMax} outputs that were paid to the account, and the sats of these outputs do not pay the fee. Withdraw a smaller amount.`
+          : `amount needs more than ${refusal.inputsMax} outputs that were paid to the account. So many outputs have only ${refusal.most} base units in total. Withdraw at most this amount first.`,
       ];
     case 'runestone':
       return [
         'token',
-        `token needs a runestone of ${refusal.bytes} bytes: nodes relay at most ${refusal.bytesMax}.`,
+        `token needs a runestone of ${refusal.bytes} bytes, but nodes relay at most ${refusal.bytesMax}.`,
       ];
     case 'weight':
       return [
         'amount',
-        `amount needs a transaction of ${refusal.weight} weight units: nodes relay at most ${refusal.weightMax}.`,
+        `amount needs a transaction of ${refusal.weight} weight units, but nodes relay at most ${refusal.weightMax}.`,
       ];
     case 'own':
       return [
         'feeRate',
-        "feeRate is below the node's present rate: such a withdrawal spends outputs that were paid to the account itself, and the free ones do not suffice. Send a higher feeRate, or leave it out.",
+        "feeRate is below the node's present rate. Such a withdrawal spends only outputs that were paid to the account itself, and the free outputs are not enough. Send a higher feeRate, or leave feeRate out.",
       ];
     case 'sats':
       return [
         'amount',
-        `amount needs sats for the miner and beneath the runes: the account lacks ${refusal.missing} of them, beyond a debt of at most ${debtMax}.`,
+        `amount needs sats for the miner and for the outputs with runes, but the account lacks ${refusal.missing} of these sats, beyond a debt of at most ${debtMax}.`,
       ];
   }
 }
@@ -110,21 +113,21 @@ export function rateFault(
   { feePayer }: Pick<WithdrawalPolicy, 'feePayer'>,
 ): Faulty | null {
   if (rate > feeRateMax) {
-    const words = `must be at most ${feeRateMax / 1000n} sats per virtual byte: no withdrawal is sent above that`;
+    const words = `must be at most ${feeRateMax / 1000n} sats per virtual byte, because no withdrawal is sent above that`;
     return faulty(
       'feeRate',
-      asked === null ? `feeRate ${words}, but the node asks for more now.` : `feeRate ${words}.`,
+      asked === null ? `feeRate ${words}, but the node needs more now.` : `feeRate ${words}.`,
     );
   }
   if (feePayer === 'operator' && rate > usual)
     return faulty(
       'feeRate',
-      `feeRate must be at most ${Number(usual) / 1000} sats per virtual byte: the service pays no more than the node's present rate.`,
+      `feeRate must be at most ${Number(usual) / 1000} sats per virtual byte, because the service pays no more than the node's present rate.`,
     );
   return rate < least
     ? faulty(
         'feeRate',
-        `feeRate must be at least ${Number(least) / 1000} sats per virtual byte: the node accepts no less now.`,
+        `feeRate must be at least ${Number(least) / 1000} sats per virtual byte, because the node accepts no less now.`,
       )
     : null;
 }

@@ -91,8 +91,8 @@ function beyondBalance(fee: bigint, left: bigint): string {
   const most = left - fee;
   const instead =
     most > 0n
-      ? `With this fee, at most ${shownAmount(trustedU128(most), coinDecimals)} BTC are left: withdraw that or less, or leave feeFrom out.`
-      : 'Leave feeFrom out: then the fee is taken from the amount.';
+      ? `With this fee, at most ${shownAmount(trustedU128(most), coinDecimals)} BTC are left. Withdraw at most this amount, or leave feeFrom out.`
+      : 'Leave feeFrom out; the fee is then taken from the amount.';
   return `feeFrom: the balance lacks sats for a fee of ${fee} in addition to the amount. ${instead}`;
 }
 

@@ -64,7 +64,7 @@ function readProtocol(values: RequestValues, fields: Readonly<Record<string, unk
   if (!tokenProtocols.some((known) => known === protocol))
     values.fault('protocol', `must be one of ${tokenProtocols.join(', ')}`);
   if (protocol === 'rune' && fields['token'] === bitcoinToken)
-    values.fault('protocol', `must be bitcoin for the token ${bitcoinToken}: a rune has another name`);
+    values.fault('protocol', `must be bitcoin for the token ${bitcoinToken}, because no rune has this name`);
   return protocol;
 }
 

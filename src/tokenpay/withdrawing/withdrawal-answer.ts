@@ -31,7 +31,7 @@ export function withdrawalAnswer(withdrawal: Withdrawal, rune: ShownRune): objec
 /** The reason that people see. If the account has requested to cancel the withdrawal, this request comes first. */
 const reasonOf = ({ state, cancelAskedAt, reason }: Withdrawal): string | null =>
   state === 'pending' && cancelAskedAt !== null
-    ? 'Its account cancelled it: nothing of it is signed any more, and the balance has its units again in a moment.'
+    ? 'Its account cancelled the withdrawal. No transaction of the withdrawal is signed any more, and its units will be in the balance again in a moment.'
     : reason;
 
 /** The response to a dry run: the withdrawal that would be stored, and its price. */

@@ -51,7 +51,7 @@ export async function makeConsolidation(
   const ready = { ...making, withdrawals: [], withheld: new Map(), planned, plan, ownIndex, debtMax: 0n };
   return signAndStore(parts, ready, limitsOf(plan)).catch((error: unknown) => {
     if (error instanceof NotCovered)
-      return `${error.missing} sats of its fee are not covered: it waits for base fees of completed orders.`;
+      return `The operator cannot pay ${error.missing} sats of the fee yet. The consolidation waits for base fees of completed orders.`;
     throw error;
   });
 }

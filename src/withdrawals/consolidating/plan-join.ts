@@ -38,8 +38,9 @@ export async function planJoin(
   const { client, node } = parts;
   const feeRate = lowRate(standing, policy);
   if (feeRate === null)
-    return 'Fees are above CONSOLIDATE_FEE_RATE_MAX, or the node has no estimate: it waits for lower fees.';
-  if (await isWithdrawalWaiting(client)) return 'Withdrawals wait for coins: it is made after them.';
+    return 'Fees are above CONSOLIDATE_FEE_RATE_MAX, or the node has no estimate. The consolidation waits for lower fees.';
+  if (await isWithdrawalWaiting(client))
+    return 'Withdrawals wait for coins. The consolidation is made after them.';
   const budget = await budgetLeft(client, policy);
   if (budget <= 0n) return noBudget;
   const poorFeeRate = policy.feeRateMax * poorFactor;
@@ -57,7 +58,7 @@ export async function planJoin(
 }
 
 const noBudget =
-  'The last 24 hours cost CONSOLIDATE_DAILY_SATS, or base fees of completed orders do not cover more: it waits.';
+  'The last 24 hours cost CONSOLIDATE_DAILY_SATS, or base fees of completed orders do not cover more. The consolidation waits.';
 
 /**
  * The present fee rate. `null` if the rate is too high or unknown. A transaction at a guessed rate could block its
@@ -107,9 +108,10 @@ async function joinThere(node: PayoutParts['node'], request: ConsolidationReques
 }
 
 const reasons = {
-  coins: 'Too few coins of accounts cost more than they bring: it waits for more of them.',
+  coins:
+    'Too few coins of accounts would cost more to spend than their value. The consolidation waits for more such coins.',
   budget: noBudget,
-  sats: 'The coins to join have too few sats for its fee and its change: it waits for more of them.',
+  sats: 'The coins to join have too few sats for the fee and the change. The consolidation waits for more coins.',
 } as const;
 
 /** Plans a transaction that joins the same coins at a higher fee, if the daily budget allows it. */
@@ -120,9 +122,10 @@ export async function planRaise(
   policy: ConsolidationPolicy,
 ): Promise<PlannedJoin> {
   const feeRate = batchRate({ payout, standing });
-  if (feeRate === null) return 'Fees are above 200 sats for a virtual byte: it waits for lower ones.';
+  if (feeRate === null)
+    return 'Fees are above 200 sats per virtual byte. The consolidation waits for lower fees.';
   const coins = await spentCoins(client, replaced);
-  if (coins === null) return 'The index does not yet know what its coins hold.';
+  if (coins === null) return 'The index does not yet know what the coins hold.';
   const rules = { feeRate, change, replaced: replacedFee(replaced, standing.incrementalFeeRate) };
   const plan = joinCoins(coins, rules);
   if (plan === null) return reasons.sats;

@@ -49,7 +49,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
   /** Payouts that a command has requested. The command waited until they were sent. */
   async function asked(...words: string[]): Promise<unknown> {
     const { exitCode, stdout, stderr } = await cli(...words, '--json');
-    expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/^(0 of 1 payouts are sent\n)?$/u)]);
+    expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/^(0 of 1 payouts were sent\n)?$/u)]);
     return JSON.parse(stdout);
   }
   const failure = async (...words: string[]): Promise<[number | null, string, string]> => {
@@ -70,7 +70,9 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
       shown('referrals', '--code', 'stranger'),
       shown('send', '--dry-run'),
     ]);
-    expect(none).toBe('no payouts: satscribe payouts referrals and creators show what partners are owed\n');
+    expect(none).toBe(
+      'no payouts; satscribe payouts referrals and satscribe payouts creators show what partners are owed\n',
+    );
     expect(table).toMatch(line('CODE', 'OWED', 'PAYABLE', 'NOT DEEP', 'DUST', 'PAID', 'DEBT'));
     expect(table).toMatch(line(first.code, owed[0]!, owed[0]!, 0, 0, 0, 0));
     expect(table).toMatch(line(dusty.code, commission, 0, 0, commission, 0, 0));
@@ -95,11 +97,11 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     ]);
     expect(one).toMatch(line('all', owed[0]!, owed[0]!, 0, 0, 0, 0));
     expect(unknown).toBe(
-      'the code stranger has earned nothing: deliveries of orders that name a code earn\n',
+      'the code stranger has earned nothing; only delivered orders with a referral code earn\n',
     );
     expect(dry).toContain(`${owed[1]} sats  ${second.code}  ${addressOf(second.owner)}\n`);
     expect(dry).toContain(
-      '3600 sats in 2 outputs would be paid: nothing is stored until it is asked for without --dry-run\n',
+      '3600 sats in 2 outputs would be paid; to pay them, repeat the command without --dry-run\n',
     );
     expect(await failure('send', '--code', dusty.code)).toEqual([
       1,
@@ -125,7 +127,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
       ],
     });
     expect(other!.stderr).toMatch(
-      /No partner has anything that can be paid now: 300 sats are below the dust limit of their addresses, 3600 sats are in payouts that no block has\.\n {2}payouts_nothing: .*\n {2}What to do: .*satscribe payouts referrals/u,
+      /No partner has anything that can be paid now: 300 sats are below the dust limit of their addresses, 3600 sats are in payouts that are not in a block\.\n {2}payouts_nothing: .*\n {2}What to do: .*satscribe payouts referrals/u,
     );
     const [listed, asJson, asCsv, refused, missing] = await Promise.all([
       shown('list'),
@@ -143,7 +145,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
       1,
       '',
       expect.stringMatching(
-        /is sent, and a transaction of it was signed, which may still be mined\.\n.*\n.*satscribe payouts list/u,
+        /is sent\. One of its transactions was signed and may still be mined\.\n.*\n.*satscribe payouts list/u,
       ),
     ]);
     expect(missing[0]).toBe(1);
@@ -173,12 +175,14 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     const { takeable, owed } = JSON.parse(json) as { takeable: number; owed: number };
     expect(takeable).toBeGreaterThan(10_000);
     expect(text).toMatch(new RegExp(`^ +-${owed} {2}are owed to partners$`, 'mu'));
-    expect(text).toMatch(new RegExp(`^ +${takeable} {2}sats, the smaller of both; `, 'mu'));
-    expect(text.endsWith('satscribe payouts revenue --to ADDRESS takes them\n')).toBe(true);
+    expect(text).toMatch(new RegExp(`^ +${takeable} {2}sats, the smaller of the two sums; `, 'mu'));
+    expect(text.endsWith('satscribe payouts revenue --to ADDRESS takes these sats\n')).toBe(true);
     expect(elsewhere).toEqual([
       2,
       '',
-      expect.stringMatching(/^satscribe: --to bc1p\S+: the address .*; the wallet is of regtest\n$/u),
+      expect.stringMatching(
+        /^satscribe: --to bc1p\S+ cannot be used: the address .*, and the wallet is of regtest\n$/u,
+      ),
     ]);
     expect(unshown).toEqual([1, '', expect.stringContaining('destination_own')]);
     // the command refuses these in the same way
@@ -188,11 +192,11 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     });
     await expect(shown('revenue', '--to', to, '--sats', '100000000')).rejects.toMatchObject({
       code: 'payouts_above_free',
-      message: `100000000 sats are more than the ${takeable} sats that can be taken: satscribe payouts revenue shows why.`,
+      message: `100000000 sats are more than the ${takeable} sats that can be taken. satscribe payouts revenue shows why.`,
     });
     await expect(shown('revenue', '--to', to, '--sats', '100')).rejects.toMatchObject({
       code: 'payouts_nothing',
-      message: `100 sats are below 330, the dust limit of ${to}: ask for 330 or more.`,
+      message: `100 sats are below 330, the dust limit of ${to}. Take at least 330 sats.`,
     });
     expect(await shown('list', '--json')).not.toContain('revenue');
     expect(await asked('revenue', '--to', to, '--sats', '5000')).toMatchObject([
@@ -211,9 +215,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     const { exitCode, stdout, stderr } = await cli('send', '--json', '--code', partner.code);
     expect([exitCode, stderr]).toEqual([
       0,
-      expect.stringContaining(
-        'No process with the seed runs: the payouts are stored, and made once one runs',
-      ),
+      expect.stringContaining('The payouts are stored, but no process with the seed runs.'),
     ]);
     const [{ id } = { id: '' }] = JSON.parse(stdout) as { id: string }[];
     expect(await shown('cancel', id)).toMatch(/^\S+ referral cancelled +1000 sats fee - +1 share\n/u);
@@ -231,7 +233,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
   test('show the debt to creators, and pay them with or without codes', { tags: ['proof'] }, async () => {
     const [first, second] = [addressOf(980), addressOf(981)];
     expect(await shown('creators')).toBe(
-      'no creator has earned anything: deliveries of items of collections earn\n',
+      'no creator has earned anything; only delivered items of collections earn\n',
     );
     await partners.sell(first, 1_500, 1);
     await partners.sell(second, 2_500, 1);
@@ -263,7 +265,7 @@ describe.skipIf(bitcoindForTests() === null)('the commands of payouts', { shuffl
     ]);
     expect(one).toMatch(line('all', 1_500, 1_500, 0, 0, 0, 0));
     expect(unknown).toBe(
-      'the creator stranger has earned nothing: deliveries of items of collections earn\n',
+      'the creator stranger has earned nothing; only delivered items of collections earn\n',
     );
     expect(JSON.parse(dry)).toEqual({
       isDryRun: true,

@@ -59,7 +59,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
     expect(await standing(code)).toMatchObject({ earned: 1000, owed: 1000, payable: 0, shallow: 1000 });
     await expect(ask(code)).rejects.toMatchObject({
       code: 'payouts_nothing',
-      message: expect.stringContaining('1000 sats are not deep enough yet') as string,
+      message: expect.stringContaining('1000 sats are from deliveries with too few confirmations') as string,
     });
     await world.chain.mineEmpty(1);
     await world.indexed();
@@ -152,7 +152,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
       }),
     ).rejects.toMatchObject({
       code: 'payouts_nothing',
-      message: `The creator ${creator} has nothing that can be paid now: 5000 sats are in payouts that no block has.`,
+      message: `The creator ${creator} has nothing that can be paid now: 5000 sats are in payouts that are not in a block.`,
     });
     await world.chain.mineMempool();
     for (const id of ids) await until(id, 'mined');

@@ -134,7 +134,8 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
     await book('operator', 'fee');
     world.logged.length = 0;
     await world.chain.mineMempool();
-    const why = 'A block has it, and the ledger does not yet have what it pays out.';
+    const why =
+      'A block has the transaction of the payout, but the ledger does not yet have what the payout pays out.';
     await until(id, ({ state, stuck }) => state === 'sent' && stuck === why);
     expect(world.logged.filter((line) => line.includes('a payout failed'))).toEqual([]);
     await book('fee', 'operator');
@@ -164,7 +165,9 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
     expect(await payout(id)).toMatchObject({
       state: 'asked',
       txid: null,
-      stuck: expect.stringMatching(/^An output that its transaction spends is missing/u) as string,
+      stuck: expect.stringMatching(
+        /^An output that the transaction of the payout spends is missing/u,
+      ) as string,
     });
     // a block contains its transaction after all, so no other transaction pays the share
     await mined(id);

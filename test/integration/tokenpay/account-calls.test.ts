@@ -116,8 +116,8 @@ test('the first address of an account counts at once, and the next a day later',
   expect([first.status, first.body.counts, waits(first)]).toEqual([200, true, 0]);
   expect([next.status, next.body.counts, waits(next)]).toEqual([200, false, dayMs]);
   expect(await destination(addressOf(1))).toBeInstanceOf(Uint8Array);
-  expect(JSON.stringify(await destination(addressOf(2)))).toContain('the address counts from');
-  expect(JSON.stringify(await destination(addressOf(3)))).toContain('is not one of those');
+  expect(JSON.stringify(await destination(addressOf(2)))).toContain('the address is active from');
+  expect(JSON.stringify(await destination(addressOf(3)))).toContain('does not have this address in its list');
   // adding the address again, even in capitals, does not restart its waiting time
   for (const address of [addressOf(2), addressOf(2).toUpperCase()]) expect(await add(address)).toEqual(next);
   await database.pool.query(
@@ -141,7 +141,7 @@ test('a key deletes an address as long as another one counts, and the operator a
   const last = await remove(addressOf(1));
   expect([last.status, last.body.error?.[0]?.msg]).toEqual([
     409,
-    expect.stringContaining('no other address of the account counts'),
+    expect.stringContaining('this is the last active address of the account'),
   ]);
   expect((await remove(addressOf(2))).body.addresses?.map(({ address }) => address)).toEqual([addressOf(1)]);
   expect((await remove(addressOf(1))).status).toBe(409);
@@ -270,7 +270,7 @@ test('an account cancels an unsigned withdrawal, and nothing of it is signed fro
     await storeBatch({ client } as never, ready as never, null as never, null as never);
     expect((await withdrawal('GET', id)).body).toMatchObject({
       state: 'pending',
-      reason: expect.stringContaining('nothing of it is signed any more') as string,
+      reason: expect.stringContaining('No transaction of the withdrawal is signed any more') as string,
     });
     await formBatches(client);
     expect(await cancelled).toMatchObject({
@@ -299,7 +299,7 @@ test('a signed withdrawal, or one of another account, is not cancelled', async (
     });
   for (const [state, words] of [
     ['processing', 'is signed and may be mined'],
-    ['completed', 'a block has its transaction'],
+    ['completed', 'its transaction is in a block'],
   ] as const) {
     await database.pool.query('UPDATE service.withdrawals SET state = $2, txid = $3 WHERE id = $1', [
       id,

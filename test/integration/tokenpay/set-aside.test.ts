@@ -189,7 +189,7 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
     const output = `${(await shop.read(order.id)).feeCharge.txid}:1`;
     await expect(tokenpay('credit', output, '--reason', reason)).rejects.toMatchObject({
       code: 'tokenpay_refuses',
-      message: `${output} is credited to ${shop.account} as a whole.`,
+      message: `${output} is already credited completely to ${shop.account}.`,
     });
     await audited();
   });

@@ -72,7 +72,10 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
       await refuses(
         its,
         its.bitcoin(dust - 1, to, { feeFrom: 'balance' }),
-        new RegExp(`leaves ${dust - 1} sats for the address: nodes relay no less than ${dust} to it`, 'u'),
+        new RegExp(
+          `leaves ${dust - 1} sats for the address, but nodes relay at least ${dust} sats to it`,
+          'u',
+        ),
       );
       expect((await its.ask(its.units(1, under, { dryRun: true }))).body.price.postage).toBe(dust);
       expect(await stored()).toEqual(before);
@@ -180,7 +183,11 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     expect(BigInt(debt)).toBe(330n + BigInt(chainFee) - sats);
     const before = await stored();
     shop.withdrawing.debtMax = BigInt(debt) - 1n;
-    await refuses(poor, wanted, new RegExp(`lacks 1 of them, beyond a debt of at most ${debt - 1}`, 'u'));
+    await refuses(
+      poor,
+      wanted,
+      new RegExp(`lacks 1 of these sats, beyond a debt of at most ${debt - 1}`, 'u'),
+    );
     shop.withdrawing.debtMax = -sats - 1n;
     await refuses(poor, wanted, /the account owes more than it may/u);
     expect(await stored()).toEqual(before);
@@ -204,7 +211,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await refuses(
       many,
       many.bitcoin(900_000, addressOf(980)),
-      /needs more than 100 outputs that were paid to the account: those have 200000 base units/u,
+      /needs more than 100 outputs that were paid to the account\. So many outputs have only 200000 base units/u,
     );
     expect(await stored()).toEqual(before);
     const done = await many.mined((await many.asked(many.bitcoin(200_000, addressOf(980)))).id);

@@ -10,7 +10,7 @@ import { auditTokens } from '#tokenpay/audit/audit-tokens.ts';
 /** How long nodes keep unconfirmed transactions (-mempoolexpiry), plus a day, in seconds. */
 const expiredS = 15 * 24 * 60 * 60;
 const notThere: unknown = expect.stringMatching(
-  /^An output that its transaction spends is missing: it is planned again 3 blocks after/u,
+  /^An output that the transaction of the payout spends is missing\. The payout is planned again 3 blocks after/u,
 );
 const txidOf = (shown: string): Buffer => Buffer.from(shown, 'hex').reverse();
 /** How many sats below its real value the node counts the fee of a transaction. */
@@ -74,7 +74,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal that is sent', { shuf
     expect([refused.state, refused.txid, refused.reason, await its.reserved()]).toEqual([
       'processing',
       txid,
-      expect.stringMatching(/^The node refused its transaction: .*fee not met/u),
+      expect.stringMatching(/^The node refused the transaction of the payout: .*fee not met/u),
       reserved,
     ]);
     expect(await its.held()).toEqual(before);
@@ -141,7 +141,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal that is sent', { shuf
     expect([withheld.state, withheld.txid, withheld.reason]).toEqual([
       'pending',
       null,
-      expect.stringContaining('the account owes, or has less than its withdrawals take'),
+      expect.stringContaining('the account owes sats or has less than its withdrawals need'),
     ]);
     await world.indexed();
     expect([await its.unitsOf(scriptOf(923)), await chain.unspentOf(922)]).toEqual([30n, 0]);

@@ -190,7 +190,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     shop.withdrawing.debtMax = 10_000n;
     expect([status, JSON.stringify(body)]).toEqual([
       400,
-      expect.stringMatching(/the account lacks \d+ of them, beyond a debt of at most 0/u),
+      expect.stringMatching(/the account lacks \d+ of these sats, beyond a debt of at most 0/u),
     ]);
     const { price } = (await its.ask({ ...wanted, dryRun: true })).body;
     const rune = await its.asked(wanted);
@@ -269,7 +269,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     const refused = await its.ask(its.units(1, address, { dryRun: true }));
     expect([refused.status, JSON.stringify(refused.body)]).toEqual([
       400,
-      expect.stringContaining('is not one of those that this account withdraws to') as string,
+      expect.stringContaining('does not have this address in its list of withdrawal addresses') as string,
     ]);
     expect((await its.ask(its.units(1, addressOf(903), { dryRun: true }))).status).toBe(200);
     await shop.world.stop();
@@ -287,10 +287,12 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     expect([waiting.state, waiting.txid, waiting.reason]).toEqual([
       'pending',
       null,
-      expect.stringContaining("is no longer on the account's list of addresses"),
+      expect.stringContaining('is no longer in the list of the account'),
     ]);
     await expect(addresses('--forbid', addressOf(909))).rejects.toThrow(/last one.*--any/u);
-    expect(await addresses('--forbid', addressOf(909), '--any')).toContain('no address is listed');
+    expect(await addresses('--forbid', addressOf(909), '--any')).toContain(
+      'no account has withdrawal addresses',
+    );
     await shop.world.chain.mineEmpty(1);
     await its.mined(kept.id);
     await its.audit();
@@ -367,7 +369,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     expect([waiting.state, waiting.txid, waiting.reason]).toEqual([
       'pending',
       null,
-      expect.stringContaining('has less than its withdrawals take'),
+      expect.stringContaining('has less than its withdrawals need'),
     ]);
     await take(-1);
     await its.mined(older.id);
@@ -400,7 +402,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     const low = await its.ask({ ...wanted, dryRun: true });
     expect([low.status, JSON.stringify(low.body)]).toEqual([
       400,
-      expect.stringContaining('spends outputs that were paid to the account itself') as string,
+      expect.stringContaining('spends only outputs that were paid to the account itself') as string,
     ]);
     expect((await its.read(rune.id)).txid).toBe(first.txid);
     await follow(0, 20_000n);
@@ -467,7 +469,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     });
     expect([waiting.state, waiting.reason]).toEqual([
       'pending',
-      expect.stringContaining('costs more now than the prices of its withdrawals'),
+      expect.stringContaining('now costs more than the prices of its withdrawals'),
     ]);
     // once its price covers the cost, the withdrawal is sent
     await world.stop();

@@ -114,7 +114,7 @@ export function testRuneBurns(started: () => ShopWorld): void {
           200,
           { indices: [0, 1], address: ordinals.address },
           { indices: [2], address: payment.address },
-          `It burns 2.5 ${rune.name} for good.`,
+          `The transaction burns 2.5 ${rune.name}, which cannot be undone.`,
         ]);
         const hex = finalize(
           sign(body.psbtBase64, [
@@ -216,7 +216,7 @@ export function testRuneBurns(started: () => ShopWorld): void {
       [
         'create-burn-rune-psbt',
         { amount: 1, paymentAddress: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' },
-        ['paymentAddress belongs to another network; this server serves regtest'],
+        ['paymentAddress belongs to another network, but this server serves regtest'],
       ],
       ['create-burn-rune-psbt', { amount: 1, feeRate: 0.05 }, ['feeRate']],
       ['validate-burn-rune-tx', {}, ['txid or hex is required', 'token is required', 'amount is required']],
@@ -295,7 +295,7 @@ export function testRuneBurns(started: () => ShopWorld): void {
       // the name that the protocol will give to the rune
       const height = (await chain.height()) + 1;
       const token = runeLetters(reservedRune(height, 1));
-      await refusedEverywhere({ token }, `no rune ${token} is etched in a block`);
+      await refusedEverywhere({ token }, `no block has etched a rune ${token}`);
       await chain.mine([etching]);
       await shop.world.indexed();
       expect((await ask('user/order/rune', { token, amount: 7 })).status).toBe(200);

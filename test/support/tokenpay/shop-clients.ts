@@ -126,13 +126,13 @@ export function testShopClients(started: () => ShopWorld): void {
     test.each([
       ['{}', ['token is required.', 'amount is required.']],
       ['{"token":"","amount":1}', ['token is required.']],
-      ['{"token":"lower","amount":1}', ['Send it in capitals: LOWER.']],
+      ['{"token":"lower","amount":1}', ['Send the name in capitals: LOWER.']],
       ['{"token":"ABC•","amount":1}', ['trailing spacer']],
       ['{"token":"•ABC","amount":1}', ['leading spacer']],
       ['{"token":"A••B","amount":1}', ['double spacer']],
-      ['{"token":"840000:1","amount":1}', ['It is the id of a rune: send the name']],
+      ['{"token":"840000:1","amount":1}', ['This is the id of a rune. Send the name']],
       ['{"token":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","amount":1}', ['out of range']],
-      ['{"token":"NOTETCHED","amount":1}', ['no rune NOTETCHED is etched in a block (up to']],
+      ['{"token":"NOTETCHED","amount":1}', ['no block has etched a rune NOTETCHED (up to']],
       // all faults in the form are reported before the rune is searched
       ['{"token":"NOTETCHED","amount":"1,5","successUrl":"x"}', ['number in digits', 'successUrl must be']],
       ['{"token":"NOTETCHED","amount":-1}', ['above 0']],

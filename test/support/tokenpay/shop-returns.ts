@@ -69,14 +69,14 @@ export function testWaitingReturns(started: () => ShopWorld): void {
       const to = addressOf(820);
 
       const foreign = commands.sendAway(output, 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4');
-      await expect(foreign).rejects.toThrow(/belongs to another network; the wallet is of regtest$/u);
+      await expect(foreign).rejects.toThrow(/belongs to another network, and the wallet is of regtest$/u);
       await expect(commands.sendAway(output, 'bcrt1qnothing')).rejects.toMatchObject({ name: 'UsageError' });
       for (const own of [wallet.ownAddress(0).address, order.tokenCharge.address])
         await expect(commands.sendAway(output, own)).rejects.toMatchObject({ code: 'destination_own' });
       // tests run in any order, so others may have funded the service
       await database.pool.query(`UPDATE service.wallet_coins SET aside = 'runic' WHERE held = 'free'`);
       expect(await commands.run('tokenpay', 'return', output, '--to', to, ...reason, '--dry-run')).toContain(
-        'it would wait for a coin that pays the fee',
+        'the return would wait for a coin that pays the fee',
       );
       const asked = await commands.sendAway(output, to);
       expect(asked).toMatchObject({
@@ -84,7 +84,7 @@ export function testWaitingReturns(started: () => ShopWorld): void {
         state: 'asked',
         txid: null,
         stuck: expect.stringMatching(
-          /^No coin is free for \d+ sats of it: add one \(satscribe wallet fund/u,
+          /^No coin is free for \d+ sats of the payout\. Add a coin \(satscribe wallet fund/u,
         ) as string,
       });
       const signed = async (): Promise<number> => {

@@ -103,7 +103,7 @@ export function testTestPayments(started: () => ShopWorld): void {
         `UPDATE service.token_orders SET asset = (SELECT max(asset) FROM service.token_runes WHERE name = $2) WHERE id = $1`,
         [id, rune.name],
       );
-      const told = 'etched again by another transaction after a reorganisation: ask the shop for a new order';
+      const told = 'another transaction etched the rune of this order again. Ask the shop for a new order';
       const { status, body } = await pay('exact', { id });
       expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(told)]);
       const checkout = await shop.app.inject({ url: `/tokenpay/checkout/${id}` });
@@ -231,13 +231,13 @@ export function testTestPayments(started: () => ShopWorld): void {
 
     test('a payment that is replaced credits nothing', async () => {
       order = await ordered();
-      expect(await refused('replaced')).toContain('make one first');
+      expect(await refused('replaced')).toContain('Make one first');
       const { body } = await pay('exact');
       await shop.until(order.id, ({ tokenCharge }) => tokenCharge.txid === body.txids[0]);
       await paid('replaced');
       const after = await shop.until(order.id, ({ feeCharge }) => feeCharge.state === 'pending_payment');
       expect([after.tokenCharge.state, after.tokenCharge.txid]).toEqual(['pending_payment', null]);
-      expect(await refused('replaced')).toContain('make one first');
+      expect(await refused('replaced')).toContain('Make one first');
     });
 
     test('an order whose time is over is paid late', async () => {

@@ -55,7 +55,7 @@ const messagesOf = (body: object): string[] => {
 test('all faults of the form are reported at once', () => {
   const body = { token: 'goods', amount: '1,5', additionalFee: '-1', webhookUrl: 'x', successUrl: 'x' };
   expect(messagesOf(body)).toEqual([
-    'token is not the name of a rune: invalid character `g`. Send it in capitals: GOODS.',
+    'token is not the name of a rune (invalid character `g`). Send the name in capitals: GOODS.',
     'amount must be a number in digits.',
     'additionalFee must be a whole number of at least 0',
     'webhookUrl is not reachable',
@@ -64,9 +64,9 @@ test('all faults of the form are reported at once', () => {
 });
 
 test.each([
-  ['1:0', 'It is the id of a rune'],
+  ['1:0', 'This is the id of a rune'],
   ['5', 'A name is capital letters'],
-  ['uncommon•goods', 'Send it in capitals: UNCOMMON•GOODS'],
+  ['uncommon•goods', 'Send the name in capitals: UNCOMMON•GOODS'],
   ['GOODS ', 'A name is capital letters'],
 ])('the token %j is refused with the expected form', (token, words) => {
   expect(messagesOf({ token, amount: '1' })).toEqual([expect.stringContaining(words)]);

@@ -9,6 +9,6 @@ test('a batch that was signed before says why it is not planned again', async ()
   // none of the withdrawals ends, so the database is not used
   const client = null as unknown as pg.ClientBase;
   expect(await endRefused(client, given, { plan: null, waiting: [], refused })).toBe(
-    'Nothing of it can be sent as it is: its amount cannot be withdrawn.',
+    'No withdrawal of the batch can be sent, because its amount cannot be withdrawn.',
   );
 });
