@@ -49,12 +49,12 @@ export async function answerOnce<Answer extends object>(
   if (state.kind === 'reused')
     throw new AppError(
       'idempotency_key_reused',
-      'this Idempotency-Key was already used with a different body: send a new key',
+      'this Idempotency-Key was already used with a different body; send a new key',
     );
   if (state.kind === 'busy')
     throw new AppError(
       'idempotency_key_busy',
-      'the first request with this Idempotency-Key is still being processed: try again in a few seconds',
+      'the first request with this Idempotency-Key is still being processed; try again in a few seconds',
     );
   try {
     return await make((tx, answer) => orders.answerKey(tx, keyed, state.claim, answer));

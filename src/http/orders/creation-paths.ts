@@ -83,7 +83,7 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
       },
       handler: async (request, reply) => {
         const { orders = null } = deps;
-        if (orders === null) throw new AppError('orders_off', 'this service takes no orders');
+        if (orders === null) throw new AppError('orders_off', 'this service accepts no orders');
         reply.header('cache-control', 'no-store');
         const asker = askerOf(reply);
         return answerOnce(orders, request, asker, async (store) => {
@@ -175,7 +175,7 @@ function longPlace(): FairGate {
     waiting: limits.largeBodies,
     waitMs: limits.requestWaitMs,
     refusal: () =>
-      new AppError('overloaded', 'too many orders with long contents are being made: try again in a minute'),
+      new AppError('overloaded', 'too many orders with long contents are being made; try again in a minute'),
   });
 }
 
@@ -186,6 +186,6 @@ function fetchPlaces(): Shares {
     each: fetchesEach,
     eachNetwork: fetchesEachNetwork,
     full: (message) =>
-      new AppError('overloaded', `${message}: try again in a minute, or send files as dataURL`),
+      new AppError('overloaded', `${message}; try again in a minute, or send files as dataURL`),
   });
 }

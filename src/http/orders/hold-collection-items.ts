@@ -38,7 +38,7 @@ export async function holdCollectionItems(
 
 const keyProblems = {
   none: 'send a valid key with the scope orders in x-api-key, or a token',
-  known: 'the key does not have the scope orders: send one that has it in x-api-key, or a token',
+  known: 'the key does not have the scope orders; send a key with this scope in x-api-key, or a token',
 } as const;
 
 /**

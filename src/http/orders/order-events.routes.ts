@@ -52,7 +52,7 @@ export function orderEventsRoutes(app: App, { orders = null }: AppDependencies):
             maximum: sequenceMax,
             default: 0,
             description:
-              'only messages after this sequence: send that of the last message of the previous answer',
+              'only messages after this sequence; send the sequence of the last message of the previous answer',
           }),
         ),
       }),

@@ -108,7 +108,7 @@ function cancelRoute(app: App, orders: CustomerOrders | null, send: SendOrder): 
       if (!(await needed(orders).cancel(id)))
         throw new AppError(
           'order_refuses',
-          'the order cannot be cancelled: a payment has arrived, or the order has ended',
+          'the order cannot be cancelled, because a payment has arrived, or the order has ended',
         );
       return send(reply, id);
     },
@@ -116,7 +116,7 @@ function cancelRoute(app: App, orders: CustomerOrders | null, send: SendOrder): 
 }
 
 function needed(orders: CustomerOrders | null): CustomerOrders {
-  if (orders === null) throw new AppError('orders_off', 'this service takes no orders');
+  if (orders === null) throw new AppError('orders_off', 'this service accepts no orders');
   return orders;
 }
 

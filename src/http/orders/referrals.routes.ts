@@ -17,7 +17,7 @@ const text = (description: string) => Type.String({ maxLength: charsMax, descrip
 /** A registration with a new code of 128 random bits. Refuses a request that also names a code. */
 function withNewCode({ referral, address }: { referral?: unknown; address?: unknown }) {
   if (referral === undefined) return { referral: randomBytes(16).toString('hex'), address };
-  const message = 'makeCode asks for a new code: leave out either referral or makeCode';
+  const message = 'makeCode creates a new code; leave out either referral or makeCode';
   throw refuseFaults([{ message, parameter: 'makeCode' }]);
 }
 
@@ -59,7 +59,7 @@ function registrationRoute(app: App, { orders = null, network }: AppDependencies
     },
     config: { errors: 'orderWrite', guard: createsOrders, failures: [409, 422, 503] },
     handler: async (request, reply) => {
-      if (orders === null) throw new AppError('orders_off', 'this service takes no orders');
+      if (orders === null) throw new AppError('orders_off', 'this service accepts no orders');
       reply.header('cache-control', 'no-store');
       const asker = askerOf(reply);
       return answerOnce(orders, request, asker, async (store) => {
@@ -73,7 +73,7 @@ function registrationRoute(app: App, { orders = null, network }: AppDependencies
         if (faults.length > 0) throw refuseFaults(faults);
         const answer = { status: 'ok' as const, ...(makeCode ? { referral: referral.code } : {}) };
         if (await orders.putReferral(referral, asker.client, (tx) => store(tx, answer))) return answer;
-        const message = `The referral ${referral.code} has another address: choose another code.`;
+        const message = `The referral ${referral.code} is already registered with another address. Choose another code.`;
         throw refuseFaults([{ message, parameter: 'referral' }]);
       });
     },

@@ -54,7 +54,7 @@ export function uploadsRoutes(app: App, { orders = null, operations }: AppDepend
     what: 'uploads',
     total: placesMax,
     each: placesEach,
-    full: () => new AppError('bodies_busy', 'too many files are being uploaded: try again in a few seconds'),
+    full: () => new AppError('bodies_busy', 'too many files are being uploaded; try again in a few seconds'),
   });
   operations.metrics.watchQueue('uploads', () => places.state);
   apiRoute(app, {
@@ -124,7 +124,7 @@ async function stored(orders: CustomerOrders, request: FastifyRequest, reply: Fa
 /** The orders of this service. Throws `orders_off`. */
 function opened(orders: CustomerOrders | null): CustomerOrders {
   if (orders === null)
-    throw new AppError('orders_off', 'this service takes no orders, and no files for them');
+    throw new AppError('orders_off', 'this service accepts no orders, and no files for orders');
   return orders;
 }
 

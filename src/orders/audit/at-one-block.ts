@@ -44,7 +44,7 @@ export async function atOneBlock<Read>(
   }
   throw new AppError(
     'audit_impossible',
-    'The index, the payments and the node were never at the same block, so orders cannot be compared with the chain.',
+    'Orders cannot be compared with the chain, because the index, the payments and the node were never at the same block.',
   );
 }
 

@@ -104,10 +104,13 @@ async function auditOnce(
     // the log contains no ids, because an order id gives access to the order
     const kinds = Map.groupBy([...differences, ...funds, ...others], ({ kind }) => kind);
     const counts = Object.fromEntries([...kinds].map(([kind, all]) => [kind, all.length]));
-    log.error({ orders, differing, counts }, 'orders differ from the chain: satscribe audit names them');
+    log.error(
+      { orders, differing, counts },
+      'orders differ from the chain; run satscribe audit to see the differences',
+    );
   } catch (error) {
     // the failure is visible, because the age of the last audit grows
     if (!(error instanceof AppError) || error.code !== 'audit_impossible') throw error;
-    log.warn({ err: error }, 'orders could not be audited: the audit is tried again later');
+    log.warn({ err: error }, 'orders could not be audited; the audit is tried again later');
   }
 }

@@ -115,7 +115,7 @@ export class BumpRound {
       const least = shownRate(standing.mempoolMinFeeRate);
       this.stuck.set(
         parent.orderId,
-        `It is not in the mempool, which takes ${least} or more; its customer chose a lower rate, so it waits.`,
+        `The transaction is not in the mempool, which needs ${least} or more. Its customer chose a lower rate, so it waits.`,
       );
     }
   }
@@ -135,7 +135,10 @@ export class BumpRound {
     if (error === null) return;
     this.#parts.log.error({ err: error }, 'stuck transactions could not be paid for');
     for (const { orderId } of parents)
-      this.stuck.set(orderId, `The transaction that pays for it cannot be made: ${error.message}`);
+      this.stuck.set(
+        orderId,
+        `The transaction that would pay for the stuck one cannot be made: ${error.message}`,
+      );
   }
 
   async #tryToBump(parents: readonly FoundParent[], replaced: LiveBump | null): Promise<void> {
@@ -212,7 +215,9 @@ export class BumpRound {
     const shared = this.#budgets.shared(replaced);
     for (const { orderId, mempool, wantedRate } of parents) {
       const paid =
-        mempool === null ? 'It is not in the mempool' : `It pays ${shownRate(mempool.effectiveRate)}`;
+        mempool === null
+          ? 'The transaction is not in the mempool'
+          : `It pays ${shownRate(mempool.effectiveRate)}`;
       const why = await this.#reasonOf(limit, orderId, shared.sats < own ? shared : null);
       if (limit === 'owed') this.heldBack.add(orderId);
       this.stuck.set(orderId, `${paid}, the wanted rate is ${shownRate(wantedRate)}, and ${why}.`);
@@ -236,25 +241,25 @@ export class BumpRound {
 
   #coinsReason(): string {
     return this.#areCoinsListed
-      ? 'the wallet has no free coin that pays for it: satscribe wallet fund shows an address to send some to'
+      ? 'the wallet has no free coin that pays for it; satscribe wallet fund shows an address to send coins to'
       : 'the coins of the wallet are still being listed after an upgrade, which takes minutes';
   }
 
   #ownReason(orderId: string): string {
     const { sats, isByEarned } = this.#budgets.boundOf(orderId);
     return isByEarned
-      ? `the limit of an order that earns this little is ${sats} sats`
+      ? `the limit is ${sats} sats for an order that earns this little`
       : `the limit of an order is ${sats} sats (ORDER_BUMP_MAX_SATS)`;
   }
 }
 
 const owedReason = ({ free, reserved }: FreeSats): string =>
-  `free coins hold ${free} sats, and ${reserved} are kept for partners and payouts: satscribe wallet fund shows an address to send more to`;
+  `free coins have ${free} sats, but ${reserved} are reserved for partners and payouts; satscribe wallet fund shows an address to send coins to`;
 
 const sharedReason = (bound: SharedBound, sats: bigint): string =>
   bound === 'day'
-    ? `the limit of all orders is ${sats} sats in a day (ORDER_BUMP_DAY_MAX_SATS)`
-    : `the limit of all orders is ${sats} sats in ${revenueDays} days, by their revenue (ORDER_BUMP_REVENUE_PERCENT)`;
+    ? `the limit of all orders together is ${sats} sats in a day (ORDER_BUMP_DAY_MAX_SATS)`
+    : `the limit of all orders together is ${sats} sats in ${revenueDays} days, a share of their revenue (ORDER_BUMP_REVENUE_PERCENT)`;
 
 function wantedOf(
   parents: readonly FoundParent[],

@@ -76,12 +76,12 @@ export class Bumper {
     for (const id of helpless)
       round.stuck.set(
         id,
-        'Its first transaction is not in the mempool and has no output of ours, so nothing can pay for it.',
+        'The first transaction of the order is not in the mempool and has no output of ours, so no other transaction can pay for it.',
       );
     await noteStuck(client, round.stuck);
     const { size } = round.stuck;
     if (size > 0 && this.#repeats.isDue(String(size)))
-      log.warn({ orders: size }, 'transactions of orders are stuck: satscribe orders list shows why');
+      log.warn({ orders: size }, 'transactions of orders are stuck; satscribe orders list shows why');
     await this.#tellHeldBack(round);
     await this.#send();
   }
@@ -92,7 +92,7 @@ export class Bumper {
     const { free, reserved } = await round.freeSats();
     this.#parts.log.warn(
       { orders: size, free: Number(free), reserved: Number(reserved) },
-      'bumps are held back: free coins are kept for what is owed to partners',
+      'no stuck transactions are bumped now, because the free coins are reserved for what partners are owed',
     );
   }
 

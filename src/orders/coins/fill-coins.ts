@@ -78,7 +78,7 @@ export class CoinsFilling {
     this.#toldAt = now;
     this.#log.info(
       { orders, left: await countUnlisted(client) },
-      'coins of earlier orders are being listed: no coin pays for costs of the service until all are listed',
+      'coins of earlier orders are being listed; until all are listed, no coin pays for costs of the service',
     );
   }
 }

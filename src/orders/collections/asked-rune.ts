@@ -29,7 +29,7 @@ export async function askedRune(
   if (there === null || Buffer.compare(there.etching, rune.etching) !== 0)
     return faulty(
       'collection',
-      `Items are sold for ${rune.name}, but this name is no longer the rune that the creator chose.`,
+      `Items are sold for ${rune.name}, but this name no longer belongs to the rune that the creator chose.`,
     );
   const unpayable = amount > maxU128 ? moreThanThereIs(rune.name) : beyondSupply({ rune: there, amount });
   if (unpayable !== null) return unpayable;
@@ -38,4 +38,4 @@ export async function askedRune(
 }
 
 const moreThanThereIs = (name: string): Faulty =>
-  faulty('collection', `The items cost more ${name} than there can ever be: order fewer.`);
+  faulty('collection', `The items cost more ${name} than can ever exist. Order fewer items.`);

@@ -26,9 +26,9 @@ export type CollectionStanding = 'held' | 'waiting' | 'refused' | 'late' | 'gone
 /** Reasons why an order is refunded completely. */
 export const reasonWithoutItems: Readonly<Record<Exclude<CollectionStanding, 'held' | 'waiting'>, string>> = {
   refused:
-    'When this payment was confirmed, the phase allowed the address fewer items than the order has. All sats of the payment are refunded.',
-  late: 'The payment waited for a block for more than 24 hours, and its items were free for others by then. All of its sats are refunded.',
-  gone: 'The payment became known after the time of the order was over, and others have its items. All of its sats are refunded.',
+    'When this payment was confirmed, the phase allowed the address fewer items than the order has. The complete payment is refunded.',
+  late: 'The payment waited for a block for more than 24 hours, and its items were given free in the meantime. The complete payment is refunded.',
+  gone: 'The payment was first seen after the time of the order was over, and other orders now have its items. The complete payment is refunded.',
 };
 
 /** States in which an order's payment is missing or not deep enough. */

@@ -90,7 +90,7 @@ async function withContents(
     await inLanes([...byHash], readsAtOnce, async ([hex, { item, name, sha256 }]) => {
       const content = await files.get(sha256);
       if (content === null)
-        throw new AppError('file_unusable', `The file ${name} of item ${item} is not on the disk.`);
+        throw new AppError('file_unusable', `The file ${name} of item ${item} is missing on the disk.`);
       return [hex, content] as const;
     }),
   );

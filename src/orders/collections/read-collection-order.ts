@@ -69,7 +69,7 @@ function readItems(
   if (count !== null && count !== BigInt(requested.length))
     values.fault(
       'collection.count',
-      `is ${count}, and requestedIds has ${requested.length} items: send one of them`,
+      `is ${count}, but requestedIds has ${requested.length} items; send only one of these fields`,
     );
   return { kind: 'named', numbers };
 }
@@ -78,6 +78,6 @@ function readNumber(values: RequestValues, given: unknown, name: string): number
   const number = values.whole(given, name);
   if (number === null) values.required(given, name);
   else if (number < 1n || number > BigInt(collectionBounds.items))
-    values.fault(name, `is the number of an item, from 1 to ${collectionBounds.items}`);
+    values.fault(name, `must be the number of an item, from 1 to ${collectionBounds.items}`);
   return Number(number ?? 0n);
 }

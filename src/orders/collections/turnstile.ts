@@ -30,9 +30,9 @@ const tokenCharsMax = 2048;
 /** Messages for Turnstile's error codes about the token. Other codes are about our secret or our request. */
 const refusals: Readonly<Record<string, string>> = {
   'timeout-or-duplicate':
-    'The token was used before, or is older than five minutes: solve the challenge again.',
-  'invalid-input-response': 'The token is invalid: solve the challenge again.',
-  'missing-input-response': 'The token is empty: solve the challenge again.',
+    'The token was used before, or is older than five minutes. Solve the challenge again.',
+  'invalid-input-response': 'The token is invalid. Solve the challenge again.',
+  'missing-input-response': 'The token is empty. Solve the challenge again.',
 };
 
 /** Checks tokens with Turnstile. No message contains the secret. */
@@ -94,4 +94,4 @@ async function ask(
 }
 
 const away = (reason: string): AppError =>
-  new AppError('token_check_away', `${reason}: try again in a minute.`);
+  new AppError('token_check_away', `${reason}. Try again in a minute.`);

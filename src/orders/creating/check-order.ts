@@ -172,7 +172,7 @@ async function referralFaults(
   asker: Asker,
 ): Promise<RequestFault[]> {
   if (referral === null || (await lookups.isReferral(referral, asker))) return [];
-  const message = `The referral ${referral.slice(0, 64)} is not known: POST /referrals registers one.`;
+  const message = `The referral ${referral.slice(0, 64)} is unknown. Register it with POST /referrals.`;
   return [{ message, parameter: 'referral' }];
 }
 

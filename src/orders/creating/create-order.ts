@@ -149,7 +149,7 @@ export async function createOrder(
       failpoint('order-reserved');
     }
     if (wanted.hold !== null && !(await confirmHold(tx, wanted.hold)))
-      throw new AppError('collection_items_taken', 'The order took too long to make: order again.');
+      throw new AppError('collection_items_taken', 'It took too long to make the order. Order again.');
     await watchOrder(tx, order, own.deposits, tip);
     const tokenOrder = await askForRuneOf(tx, wanted, order, own);
     const answered: MadeOrder = { order, files: shown, planned, tokenOrder };
@@ -180,20 +180,28 @@ async function requireOpen(
   signal: AbortSignal | null,
 ): Promise<{ readonly keys: OrderKeys; readonly tip: Height }> {
   const keys = await openKeys();
-  if (keys === null) throw new AppError('orders_off', 'this service takes no orders: it has no wallet');
+  if (keys === null)
+    throw new AppError('orders_off', 'this service accepts no orders, because it has no wallet');
   const { isSignerThere, areRevealsRefused, tip, freeBytes } = await standing();
   signal?.throwIfAborted();
   if (!isSignerThere)
     throw new AppError(
       'orders_off',
-      'this service takes no orders now: no process with the seed of the wallet (WALLET_SEED_FILE) is running',
+      'this service accepts no orders now, because no process with the seed of the wallet (WALLET_SEED_FILE) is running',
     );
   if (areRevealsRefused)
-    throw new AppError('orders_off', 'this service takes no orders now: its node relays no reveals');
+    throw new AppError(
+      'orders_off',
+      'this service accepts no orders now, because its node relays no reveals',
+    );
   const bytes = wanted.files.reduce((sum, file) => sum + (file?.content.length ?? 0), 0);
   if (freeBytes - bytes < freeBytesMin)
-    throw new AppError('orders_off', 'this service takes no orders now: its disk has no room for more files');
-  if (tip === null) throw new AppError('orders_off', 'this service takes no orders yet: no block is indexed');
+    throw new AppError(
+      'orders_off',
+      'this service accepts no orders now, because its disk has no space for more files',
+    );
+  if (tip === null)
+    throw new AppError('orders_off', 'this service accepts no orders yet, because no block is indexed');
   return { keys, tip };
 }
 

@@ -79,7 +79,7 @@ export async function fetchContents(
             if (read.kind === 'cbor') metadata.set(index, read.cbor);
             else
               for (const reason of read.reasons)
-                values.sentence(`${field}.metadataUrl`, `${field}.metadataUrl: its answer ${reason}`);
+                values.sentence(`${field}.metadataUrl`, `${field}.metadataUrl: its response ${reason}`);
           },
         ]
       : []),
@@ -88,11 +88,11 @@ export async function fetchContents(
     if (isOpen()) await task();
   });
   client.throwIfAborted();
-  if (total > totalMax) values.fault('files', `hold more than ${totalMax} bytes at their URLs`);
+  if (total > totalMax) values.fault('files', `have more than ${totalMax} bytes at their URLs`);
   if (late.aborted)
     values.fault(
       'files',
-      `were not all fetched within ${withinMs / 1000} seconds: send them as dataURL, or in several orders`,
+      `were not all fetched within ${withinMs / 1000} seconds; send them as dataURL, or in several orders`,
     );
   return { bodies, metadata, faults: values.faults };
 }

@@ -65,9 +65,7 @@ const cheaperWarnings = (items: Pick<OrderedItems, 'cheaper' | 'price'> | null):
     : [
         {
           code: 'cheaper-phase',
-          message:
-            `Each item costs ${items.price} sats here. Phase ${items.cheaper.phase} sells ${items.cheaper.items} to this ` +
-            `address for ${items.cheaper.price} sats each: order those alone, and the others in another order.`,
+          message: `Each item costs ${items.price} sats here. Phase ${items.cheaper.phase} sells ${items.cheaper.items} of the items to this address for ${items.cheaper.price} sats each. To pay less, order these items in one order and the other items in another order.`,
         },
       ];
 

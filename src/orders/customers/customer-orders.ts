@@ -100,8 +100,8 @@ const cancellable: ReadonlySet<OrderState> = new Set(['waiting-payment', 'waitin
 const cancelLookMs = 100;
 /** Explains how long contents are kept, for people who request a deleted file. */
 const whyGone: Readonly<Record<FoundFile['kind'], string>> = {
-  order: 'files are kept until 7 days after an order expired, or 30 days after it was completed or refunded',
-  upload: 'uploads are kept for 7 days, or for as long as an order or a collection needs them',
+  order: 'files are deleted 7 days after an order expired, or 30 days after it was completed or refunded',
+  upload: 'uploads are deleted after 7 days, unless an order or a collection needs them',
 };
 
 /**
@@ -345,7 +345,7 @@ export class CustomerOrders {
     const { kind, mediaType, isOver } = found;
     const content = await this.#parts.files.get(found.sha256);
     if (content === null && isOver)
-      throw new AppError('file_gone', `this file was deleted: ${whyGone[kind]}`);
+      throw new AppError('file_gone', `this file was deleted, because ${whyGone[kind]}`);
     return content === null ? null : { content, mediaType };
   }
 
@@ -359,14 +359,14 @@ export class CustomerOrders {
     if (!this.#stored.isBounded) return;
     const retryAfterSeconds = Math.ceil(this.#stored.take(client, bytesOfOrder(wanted)) / 1000);
     if (retryAfterSeconds === 0) return;
-    const message = `your orders have more bytes than this service stores for one client in a day: try again in ${retryAfterSeconds} s`;
+    const message = `your orders have more bytes than this service stores for one client in a day; try again in ${retryAfterSeconds} s`;
     throw new AppError('rate_limited', message, { retryAfterSeconds });
   }
 
   #refuseGuesses(client: string): void {
     const retryAfterSeconds = Math.ceil(this.#missedCodes.waitMs(client) / 1000);
     if (retryAfterSeconds === 0) return;
-    const message = `too many unknown referrals from your network: leave out referral, or try again in ${retryAfterSeconds} s`;
+    const message = `too many unknown referrals came from your network; leave out referral, or try again in ${retryAfterSeconds} s`;
     throw new AppError('rate_limited', message, { retryAfterSeconds });
   }
 

@@ -117,11 +117,14 @@ export class CustomerUploads {
     const count = (bytes: number): void => {
       const retryAfterSeconds = Math.ceil(stored.take(client, bytes) / 1000);
       if (retryAfterSeconds === 0) return;
-      const message = `your uploads have more bytes than this service stores for one key in a day: try again in ${retryAfterSeconds} s`;
+      const message = `your uploads have more bytes than this service stores for one key in a day; try again in ${retryAfterSeconds} s`;
       throw new AppError('rate_limited', message, { retryAfterSeconds });
     };
     if ((await files.freeBytes()) - fileBytesMax < freeBytesMin)
-      throw new AppError('orders_off', 'this service takes no files now: its disk has no room for them');
+      throw new AppError(
+        'orders_off',
+        'this service accepts no files now, because its disk has no space for them',
+      );
     const counted = announced + besideFile;
     count(counted);
     const giveBack = (bytes: number): void => stored.giveBack(client, bytes);
@@ -146,7 +149,7 @@ export class CustomerUploads {
     onStored: (tx: pg.ClientBase, stored: StoredUpload) => Promise<void>,
   ): Promise<StoredUpload> {
     if (upload.size === 0)
-      throw new AppError('request_invalid', 'the file is empty: send the bytes to inscribe');
+      throw new AppError('request_invalid', 'the file is empty; send the bytes to inscribe');
     asker.signal.throwIfAborted();
     const sha256 = await upload.keep();
     const stored = { s3Key: keyNamed(name), size: upload.size, sha256: upload.sha256 };

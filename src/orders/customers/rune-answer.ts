@@ -3,7 +3,7 @@ import { tokenOrderAnswer } from '#tokenpay/telling/token-order-answer.ts';
 
 /** Terms of refunds. They are shown with each order that is paid in a rune, before anything is paid. */
 export const runeRefunds =
-  'Nothing is inscribed until both charges are paid. Unused sats are refunded like those of any order. Runes go to the creator of the collection as soon as they are paid, also a part, too many, or too late ones: the service cannot send them back, so ask the creator.';
+  'Nothing is inscribed until both charges are paid. Unused sats are refunded as for any order. Runes go to the creator of the collection as soon as they are paid, even if they are too few, too many or too late. The service cannot send runes back, so ask the creator.';
 
 /**
  * Shows how to pay an order of a collection whose price includes a rune (client-compat 3.11). The sats are paid to the

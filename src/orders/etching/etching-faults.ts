@@ -46,6 +46,6 @@ export async function etchingFaults(
  */
 function endFaults(end: bigint | number | null, height: number): readonly RequestFault[] {
   if (end === null || BigInt(end) > BigInt(height + 1)) return [];
-  const message = `terms.height.end must be above ${height + 1}: the first block that could etch the rune is ${height}, and no later one could mint it.`;
+  const message = `terms.height.end must be above ${height + 1}. The first block that could have the etching is ${height}, and no later block could have a mint.`;
   return [{ message, parameter: 'terms.height.end' }];
 }

@@ -27,9 +27,9 @@ export function nameFault(
 ): string | null {
   if (rune !== null)
     return `The rune ${name} was already etched, in block ${rune.height}. Choose another name.`;
-  if (unlock === null) return `The name ${name} is reserved: no one can choose it.`;
+  if (unlock === null) return `The name ${name} is reserved, so no one can choose it.`;
   if (height < unlock)
-    return `The name ${name} is locked until block ${unlock}: the first block that could etch it for this order is ${height}.`;
+    return `The name ${name} is locked until block ${unlock}, but the first block that could have this etching is ${height}.`;
   const rival = claims?.find(
     ({ txid, state, matureHeight }) =>
       mayEtch(state, matureHeight, height) && (own === null || Buffer.compare(txid, own) !== 0),

@@ -16,8 +16,9 @@ type OwnFile = { readonly sha256: Buffer; readonly bytes: number } | string;
  * process.
  */
 const looksAtOnce = 8;
-const unknownFile = 'names no file of this service: PUT /files/<name> stores one';
-const deletedFile = 'names a file of this service that was deleted because nothing used it: upload it again';
+const unknownFile = 'names no file of this service; store a file with PUT /files/<name>';
+const deletedFile =
+  'names a file of this service that was deleted because nothing used it; upload the file again';
 
 /**
  * Files of this service that an order names by URL. They are read from disk, not by HTTP. A request to ourselves could

@@ -376,7 +376,7 @@ class OrderRounds {
       if (cause instanceof OutputTaken) {
         log.warn(
           { err: cause },
-          'another transaction has taken an output of an order: the order is planned again',
+          'another transaction has spent an output of an order, so the order is planned again',
         );
         await lookAgain(this.#client, id, new Date(Date.now() + tryAgainMs));
         return;
@@ -384,7 +384,7 @@ class OrderRounds {
       const error = postgresFailure(cause);
       // if the database fails, stop the round; any other error of an order must not stop the other orders
       if (error instanceof AppError && error.code.startsWith('postgres_')) throw error;
-      log.error({ err: error }, 'an order could not be processed: it is tried again in a minute');
+      log.error({ err: error }, 'an order could not be processed; it is tried again in a minute');
       await withTransaction(this.#client, (tx) => failOrder(tx, id, steps, thrown));
       await lookAgain(this.#client, id, new Date(Date.now() + tryAgainMs));
     }

@@ -45,7 +45,7 @@ export function missingReason(
   if (!facts.isSatGone) return null;
   const next =
     lost.length > 0 && refundScript === null
-      ? 'its money is kept until there is an address: write to the operator of this service'
+      ? 'its money is kept until there is an address for it; write to the operator of this service'
       : `unless the output comes back, its money is refunded after ${deepBlocks} blocks`;
   return `${missingSat}its output was spent, or a reorganisation took it back, after the commit was sent. The other files are inscribed; ${next}.`;
 }
@@ -54,7 +54,7 @@ export function missingReason(
 export function filesMissing(files: readonly number[]): string {
   const named = files.map((file) => `file ${file + 1}`).join(', ');
   const whose = files.length === 1 ? 'Its' : 'Their';
-  return `${missingSat}${named} of the order cannot be inscribed, because an output was spent, or a reorganisation took it back. ${whose} money is refunded; the other files are inscribed.`;
+  return `${missingSat}${named} of the order cannot be inscribed, because an output was spent, or a reorganisation took it back. ${whose} money is refunded, and the other files are inscribed.`;
 }
 
 /** The reason why some mints of an order are not executed; null if all mints are executed or can still be executed. */
@@ -64,11 +64,11 @@ export function mintsMissing({ mints }: MintingStanding, hasRefundAddress: boole
   if (givenUp.length + failed === 0) return null;
   const money = hasRefundAddress
     ? 'is refunded'
-    : 'is kept until there is an address: write to the operator of this service';
+    : 'is kept until there is an address for it; write to the operator of this service';
   const why = givenUp[0]?.fault ?? '';
   const parts = [
     ...(givenUp.length === 0 ? [] : [`${givenUp.length} were not sent. ${why} Their money ${money}.`]),
-    ...(failed === 0 ? [] : [`${failed} were mined and not executed. Their fee for the service ${money}.`]),
+    ...(failed === 0 ? [] : [`${failed} were mined but not executed. Their fee for the service ${money}.`]),
   ];
   return `${missingMints}of ${mints.length}, ${parts.join(' ')}`;
 }

@@ -41,4 +41,4 @@ export function guardInscriptions(placed: PlacedPayments, held: HeldPayments, ke
 }
 
 const paidWithInscription =
-  'A payment holds an inscription that would be lost: nothing is inscribed, and the whole payment is refunded.';
+  'A payment has an inscription that would be lost. Nothing is inscribed, and the complete payment is refunded.';

@@ -185,7 +185,7 @@ const takenFromAnchor =
   'Another transaction took an inscription from its anchor, which anyone may spend, before its burn was mined.';
 
 const nameLost =
-  'Another transaction etched the name first, in the same block as the reveal or just before it: the reveal etched nothing. Its fee to the miner is spent.';
+  'The reveal etched nothing, because another transaction etched the name first, in the same block or just before it. The fee that the reveal paid to the miner is spent.';
 
 /**
  * Deletes a refused request to cancel. Otherwise the cancellation could take effect later, while the payment is
@@ -454,7 +454,7 @@ function unwantedReason({ areLeavesDeleted }: Order, { etching, minting, stocked
 }
 
 const leavesDeleted =
-  'The payment became known at least a week after the time of the order was over, when its contents were already deleted.';
+  'The payment was first seen at least a week after the time of the order was over, when the files of the order were already deleted.';
 
 /**
  * Adds missing ledger entries, and stores the holders of the coins. Returns false if the entries must wait, because the

@@ -63,7 +63,8 @@ export async function decideRefundWishes({ client, node, steps }: WishesParts): 
 const isMissingPart = ({ error }: Pick<Order, 'error'>): boolean =>
   [missingSat, missingMints].some((start) => error?.startsWith(start) === true);
 
-const refused = 'It is not refunded: the mempool or a block has a transaction that spends its payments.';
+const refused =
+  'The order is not refunded, because the mempool or a block has a transaction that spends its payments.';
 
 /**
  * Whether the inputs of these transactions are unspent in blocks and in the mempool. If so, the transactions themselves

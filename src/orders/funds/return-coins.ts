@@ -76,7 +76,7 @@ export class ReturnCoins {
     if (heldBack > 0 && this.#repeats.isDue(String(heldBack)))
       log.warn(
         { orders: heldBack, free: Number(found.free), reserved: Number(found.reserved) },
-        'returns are held back: free coins are kept for what is owed to partners',
+        'no outputs are returned now, because the free coins are reserved for what partners are owed',
       );
     return [...this.#ready.keys()];
   }

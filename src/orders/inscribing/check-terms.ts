@@ -41,7 +41,7 @@ function* filesFaults({ files, etching, mint }: OrderTerms): Generator<OrderRefu
   if (files.length > orderBounds.files) {
     yield refused(
       'too-many-files',
-      `An order has at most ${orderBounds.files} files and delegates, not ${files.length}.`,
+      `An order has at most ${orderBounds.files} files and delegates, but this order has ${files.length}.`,
     );
   }
   for (const [file, terms] of files.entries()) yield* some(pushFault(terms, file));
@@ -65,12 +65,12 @@ function receiversFault(terms: OrderTerms): OrderRefusal | null {
   if (burn) return burnFault(terms);
   if (receivers.length !== 1 && receivers.length !== files.length) {
     const wanted = files.length <= 1 ? 'one' : `one, or one for each of the ${files.length} files`;
-    const reason = `receiveAddress names ${receivers.length} addresses: it must be ${wanted}.`;
+    const reason = `receiveAddress has ${receivers.length} addresses, but must have ${wanted}.`;
     return refused('receivers-count', reason);
   }
   if (batchMode === 'shared-output' && receivers.length > 1) {
     const reason =
-      'batchMode shared-output puts all inscriptions into one output: receiveAddress must be one address.';
+      'batchMode shared-output puts all inscriptions into one output, so receiveAddress must be one address.';
     return refused('receivers-differ', reason);
   }
   return null;
@@ -83,7 +83,7 @@ function receiversFault(terms: OrderTerms): OrderRefusal | null {
 function burnFault({ batchMode, files, postage }: OrderTerms): OrderRefusal | null {
   const shared = (postage === 'least' ? anchorDust : postage) * BigInt(files.length);
   if (batchMode === 'separate-outputs' || shared <= orderBounds.postageMax) return null;
-  const reason = `burnAfterInscribe puts at most ${orderBounds.postageMax} sats into one output, not ${shared}: use batchMode separate-outputs, or less postage.`;
+  const reason = `burnAfterInscribe can put at most ${orderBounds.postageMax} sats into one output, but this order needs ${shared}. Use batchMode separate-outputs, or less postage.`;
   return refused('burn-shared', reason);
 }
 
@@ -91,7 +91,7 @@ function* amountFaults(terms: OrderTerms): Generator<OrderRefusal> {
   const { feeRate, additionalFee } = terms;
   const { feeRateMin, feeRateMax, additionalFeeMax } = orderBounds;
   if (feeRate < feeRateMin || feeRate > feeRateMax) {
-    const reason = `fee must be from ${perVb(feeRateMin)} to ${perVb(feeRateMax)} sats for a virtual byte.`;
+    const reason = `fee must be from ${perVb(feeRateMin)} to ${perVb(feeRateMax)} sats per virtual byte.`;
     yield refused('fee-rate-bounds', reason);
   }
   if (additionalFee < 0n || additionalFee > additionalFeeMax) {
@@ -110,7 +110,7 @@ function postageFault(terms: OrderTerms): OrderRefusal | null {
   const scripts = terms.burn ? [anchorScript] : terms.receivers;
   const small = scripts.find((script) => postage < BigInt(dustOf(script)));
   if (small === undefined) return null;
-  const reason = `postage of ${postage} sats is dust: nodes relay no less than ${dustOf(small)} sats to ${addressWords(small)}.`;
+  const reason = `postage of ${postage} sats is dust, because nodes relay at least ${dustOf(small)} sats to ${addressWords(small)}.`;
   return refused('postage-dust', reason);
 }
 
@@ -126,7 +126,7 @@ const words: Readonly<Partial<Record<ScriptType, string>>> = {
 const addressWords = (script: Uint8Array): string => words[scriptType(script)] ?? 'such an address';
 
 export const tooManyParents = (parents: number): string =>
-  `An order has at most ${orderBounds.parents} parents, not ${parents}.`;
+  `An order has at most ${orderBounds.parents} parents, but this order has ${parents}.`;
 
 function* parentFaults({ parents }: OrderTerms): Generator<OrderRefusal> {
   if (parents.length > orderBounds.parents) {
@@ -140,7 +140,7 @@ function* parentFaults({ parents }: OrderTerms): Generator<OrderRefusal> {
     seen.add(key);
     const least = largest(BigInt(dustOf(returnScript)), p2trDust);
     if (value < least) {
-      const reason = `The value of parent ${name} is ${value} sats, but nodes relay no less than ${least} to its deposit and to ${addressWords(returnScript)}: move it to a larger output first.`;
+      const reason = `The value of parent ${name} is ${value} sats, but nodes relay at least ${least} sats to its deposit and to ${addressWords(returnScript)}. Move the parent to a larger output first.`;
       yield refused('parent-dust', reason);
     }
   }
@@ -156,14 +156,16 @@ export function* inventoryFaults({
 }: Pick<OrderTerms, 'files' | 'parents' | 'burn' | 'uncurse' | 'batchMode'>): Generator<OrderRefusal> {
   const alone = (why: string): OrderRefusal => refused('inventory-alone', `rareSats ${why}`);
   if (files.length > orderBounds.reveals) {
-    const reason = `An order with rareSats has at most ${orderBounds.reveals} files and delegates, not ${files.length}: each has a reveal of its own.`;
+    const reason = `An order with rareSats has at most ${orderBounds.reveals} files and delegates, because each of them needs its own reveal. This order has ${files.length}.`;
     yield refused('inventory-files', reason);
   }
   if (batchMode === 'shared-output' && files.length > 1)
-    yield alone('is not possible with batchMode shared-output: each special sat is in an output of its own.');
+    yield alone(
+      'is not possible with batchMode shared-output, because each special sat is in an output of its own.',
+    );
   if (parents.length > 0) yield alone('is not possible with parents.');
-  if (uncurse) yield alone('is not possible with uncurseIt: a pointer to a sat is a curse.');
-  if (burn) yield alone('is not possible with burnAfterInscribe: the special sat would be burned.');
+  if (uncurse) yield alone('is not possible with uncurseIt, because a pointer to a sat is a curse.');
+  if (burn) yield alone('is not possible with burnAfterInscribe, because the special sat would be burned.');
 }
 
 /**
@@ -204,7 +206,7 @@ function uncurseImpossible({ files, parents, batchMode }: OrderTerms): OrderRefu
   const impossible = (why: string, more: { file?: number } = {}): OrderRefusal =>
     refused('uncurse-impossible', `uncurseIt is not possible ${why}`, more);
   if (batchMode === 'shared-output' && files.length > 1) {
-    return impossible('with batchMode shared-output: a pointer to a sat is a curse.');
+    return impossible('with batchMode shared-output, because a pointer to a sat is a curse.');
   }
   for (const [file, { metadata }] of files.entries()) {
     const fault = uncurseFault({
@@ -212,9 +214,10 @@ function uncurseImpossible({ files, parents, batchMode }: OrderTerms): OrderRefu
       metadata: typeof metadata === 'number' ? metadata : (metadata?.length ?? null),
       parents: parents.map(({ id }) => idField(id).length),
     });
-    if (fault === 'parents') return impossible('with more than one parent: a repeated field is a curse.');
+    if (fault === 'parents')
+      return impossible('with more than one parent, because a repeated field is a curse.');
     if (fault === 'metadata') {
-      const why = `with more than ${pushBytesMax} bytes of metadata (file ${file + 1}): a repeated field is a curse.`;
+      const why = `with more than ${pushBytesMax} bytes of metadata (file ${file + 1}), because a repeated field is a curse.`;
       return impossible(why, { file });
     }
   }

@@ -78,16 +78,16 @@ const revealWeightMax = ({ nonStandard, burn, inventory, etching }: OrderTerms):
 function tooLarge(terms: SettledTerms, file: number, weight: number): OrderRefusal {
   const max = revealWeightMax(terms);
   const why = terms.nonStandard
-    ? 'a miner takes neither what is burned, nor sats of the inventory, nor etchings directly'
-    : 'this service has no other way to mine it';
+    ? 'a miner does not directly accept burns, sats of the inventory, or etchings'
+    : 'this service has no other way to get it mined';
   const bound =
-    max === minedWeightMax ? `a block has room for ${max}` : `nodes relay ${max} at most, and ${why}`;
+    max === minedWeightMax ? `a block has space for ${max}` : `nodes relay ${max} at most, and ${why}`;
   const largest = largestContent(terms, file, max);
   const advice =
     largest === null
-      ? 'Its metadata alone is too large.'
+      ? 'The metadata alone is too large.'
       : `The largest content that fits has ${largest} bytes.`;
-  const reason = `File ${file + 1} makes a transaction of ${weight} weight units; ${bound}. ${advice}`;
+  const reason = `File ${file + 1} makes a transaction of ${weight} weight units, but ${bound}. ${advice}`;
   return refused('reveal-too-large', reason, { file });
 }
 

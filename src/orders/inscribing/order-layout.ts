@@ -117,7 +117,7 @@ const isMinedDirectly = (terms: SettledTerms, group: LeafGroup): boolean =>
  */
 function minedAlone(terms: SettledTerms, groups: readonly LeafGroup[]): OrderRefusal {
   const file = groups.find((group) => isMinedDirectly(terms, group))?.first ?? 0;
-  const reason = `File ${file + 1} makes a transaction above ${standardWeightMax} weight units, which a miner must take directly: order it alone.`;
+  const reason = `File ${file + 1} makes a transaction above ${standardWeightMax} weight units, which only a miner can accept directly. Order this file alone.`;
   return refused('non-standard-alone', reason, { file });
 }
 
@@ -139,7 +139,7 @@ function partedFault(
  * together.
  */
 function etchingParted([first]: readonly LeafGroup[]): OrderRefusal {
-  const reason = `The files of an etching are in its one transaction, which has room for the first ${first?.count ?? 0} of them: order the others by themselves.`;
+  const reason = `The files of an etching are in its one transaction, which has space for only the first ${first?.count ?? 0} files. Order the other files in another order.`;
   return refused('etching-files', reason);
 }
 
@@ -268,6 +268,6 @@ function commitOf(terms: OrderTerms, reveals: number): { weight: number; fee: bi
 function tooManyReveals(reveals: number): OrderRefusal {
   return refused(
     'commit-too-large',
-    `The order needs ${reveals} reveal transactions, more than one commit transaction can pay for: split it into several orders (at most ${orderBounds.files} files each).`,
+    `The order needs ${reveals} reveal transactions, more than one commit transaction can pay for. Split it into several orders with at most ${orderBounds.files} files each.`,
   );
 }

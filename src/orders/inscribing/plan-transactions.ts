@@ -295,7 +295,7 @@ export function inscriptionOutputs(
   // in a shared output, the second inscription must not move onto the sat of the first inscription
   const least = first.value - terms.postage + BigInt(dustOf(first.script));
   if (value >= least) return [{ ...first, value }, ...others].map((output) => ({ ...output, kind }));
-  const reason = `The parents hold ${valueOf(parents)} sats, not the ${terms.parentsValue} that the order names, so its inscriptions cannot be placed: send the parents in outputs of their values.`;
+  const reason = `The parents have ${valueOf(parents)} sats, but the order says ${terms.parentsValue}, so its inscriptions cannot be placed. Send the parents in outputs of the ordered values.`;
   return refused('parent-value-differs', reason);
 }
 
@@ -386,7 +386,7 @@ export function planBurn(
   const burned: PlannedOutput = { script: burnScript, value: valueOf(anchors), kind: 'burn' };
   const own = ownOutputFrom(burnParts(anchors.length), terms.feeRate, payment.value);
   if (own === null) {
-    return refused('payment-short', 'The rest of the payment does not pay for the burn.');
+    return refused('payment-short', 'The rest of the payment is not enough for the burn.');
   }
   const sent = [...anchors, payment].map(({ holds }, input) => ({ input, holds, output: 0, runesTo: 1 }));
   return withHoldings(planOf(inputs, [burned, ownOutput(own, service)], terms.feeRate), { sent, rest: 1 });

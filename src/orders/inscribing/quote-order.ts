@@ -133,25 +133,28 @@ function warningsOf(terms: OrderTerms, layout: OrderLayout): OrderWarning[] {
   const vindicated = vindicatedWarning(terms, layout);
   if (vindicated !== null) warnings.push(vindicated);
   if (reveals.some(({ weight }) => weight > standardWeightMax)) {
-    const message = `A reveal is above ${standardWeightMax} weight units: nodes do not relay it, and a miner must take it directly.`;
+    const message = `A reveal is above ${standardWeightMax} weight units. Nodes do not relay it, so a miner must accept it directly.`;
     add('non-standard', message);
   }
   if (postage < movablePostage) {
-    const message = `A postage below ${movablePostage} sats is dust for some types of addresses: what it holds cannot be sent on to them without more sats.`;
+    const message = `A postage below ${movablePostage} sats is dust for some types of addresses. What it holds can only be sent to such an address with additional sats.`;
     add('dust', message);
   }
   if (terms.feeRate < relayedFeeRate) {
-    add('fee-rate-low', 'Older nodes relay no transaction below 1 sat/vB: it may take long to be mined.');
+    add(
+      'fee-rate-low',
+      'Older nodes do not relay transactions below 1 sat/vB, so it may take long until they are mined.',
+    );
   }
   if (terms.type === 'direct' && layout.paidTo === 'wallet') {
     add(
       'several-reveals',
-      `The order takes ${reveals.length === 1 ? 'a commit and a reveal' : `a commit and ${reveals.length} reveals`}: its charge is paid to the service, which makes these transactions.`,
+      `The order needs ${reveals.length === 1 ? 'a commit and a reveal' : `a commit and ${reveals.length} reveals`}. Its charge is paid to the service, which makes these transactions.`,
     );
   }
   const spent = spentWarning(terms, layout);
   if (spent !== null) warnings.push(spent);
-  if (terms.burn) add('burn', 'The inscriptions are burned: no one can own or move them.');
+  if (terms.burn) add('burn', 'The inscriptions are burned, so no one can own or move them.');
   return warnings;
 }
 
@@ -159,10 +162,8 @@ function vindicatedWarning(terms: OrderTerms, layout: OrderLayout): OrderWarning
   const count = vindicatedFiles(terms, layout);
   if (count === 0) return null;
   const advice =
-    terms.inventory === null
-      ? 'uncurseIt avoids it if that is possible.'
-      : 'The pointer to the sat causes this.';
-  const message = `${filesWords(count)} would have been cursed before the jubilee: ord numbers them like other inscriptions and gives them the charm vindicated. ${advice}`;
+    terms.inventory === null ? 'uncurseIt avoids this if possible.' : 'The pointer to the sat causes this.';
+  const message = `${filesWords(count)} would have been cursed before the jubilee. ord numbers them like other inscriptions and gives them the charm vindicated. ${advice}`;
   return { code: 'vindicated', message };
 }
 
@@ -173,11 +174,11 @@ function vindicatedWarning(terms: OrderTerms, layout: OrderLayout): OrderWarning
 function spentWarning(terms: OrderTerms, { commit, reveals: [mint] }: OrderLayout): OrderWarning | null {
   if (commit === null || mint === undefined) return null;
   if (terms.mint !== null) {
-    const message = `The commit pays the miner ${commit.fee} sats, and each mint ${mint.fee}. If others use up the mints first, unsent mints are refunded, less the fees of the commit and of the refund. A mint that is mined and not executed costs its own fee, too.`;
+    const message = `The commit pays ${commit.fee} sats to the miner, and each mint ${mint.fee}. If others use all mints first, unsent mints are refunded, less the fees of the commit and of the refund. A mint that is mined but not executed also costs its own fee.`;
     return { code: 'mints-used', message };
   }
   if (claimedName(terms) === null) return null;
-  const message = `The commit claims the name, and pays the miner ${commit.fee} sats. If another transaction etches the name before the reveal is sent, five blocks later, the rest is refunded.`;
+  const message = `The commit claims the name, and pays ${commit.fee} sats to the miner. The reveal is sent five blocks later. If another transaction etches the name before that, the rest is refunded.`;
   return { code: 'name-taken', message };
 }
 

@@ -55,7 +55,7 @@ export const whyRunesUnknown = (parents: DeliveryFunds['parents']): string | nul
   parents.length > 1 && parents.some(({ runes }) => runes === null) ? runesUnknown : null;
 
 const runesUnknown =
-  'The order has several parents, and this service no longer knows their runes (INDEX_RUNES): runes of one parent would be returned with another.';
+  'The order has several parents, but this service no longer knows their runes (INDEX_RUNES), so it could return runes of one parent with another parent.';
 
 /** All inputs from which the transactions of a delivery are planned. */
 export interface Planning {

@@ -29,7 +29,7 @@ export async function makeRefund(
   const destination = { script: refundScript, amount: null };
   const [refused] = await checkDestinations([destination], (scripts) => ownScriptsAmong(tx, scripts));
   if (refused !== undefined)
-    return `The address of the refund ${refused.reason}: name another with satscribe orders refund.`;
+    return `The address of the refund ${refused.reason}. Name another address with satscribe orders refund.`;
   const { own, spendable } = await spendableMoney(tx, signer, order, outputs);
   const held = await readHoldings(tx, spendable);
   const holding = spendable.map((output, place) => ({ ...output, holds: held[place] ?? nothingHeld }));

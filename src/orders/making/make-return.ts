@@ -75,7 +75,7 @@ export async function makeReturn(
   const destinations = targets.all.map((script) => ({ script, amount: null }));
   const [refused] = await checkDestinations(destinations, (scripts) => ownScriptsAmong(tx, scripts));
   if (refused !== undefined)
-    return `An address of the return ${refused.reason}: write to the operator of this service.`;
+    return `An address of the return ${refused.reason}. Write to the operator of this service.`;
   let missing: bigint | null = null;
   for (const fund of returned.funds) {
     const { plan, coin } = await planFrom(tx, makers, order, returned, fund);

@@ -145,7 +145,7 @@ function planMinted(
 
 /** A refusal that more money cannot change, because the quote fixes the sats of each reveal. */
 const runesTooDear =
-  "Returning the parents' runes costs more than the service earns by the order, and allowedSatributes leaves its reveals no other sats.";
+  "The return of the parents' runes costs more than the service earns from the order, and allowedSatributes leaves no other sats for its reveals.";
 
 interface CommittedOutputs extends Pick<TransactionPlan, 'outputs'> {
   readonly txid: Txid;

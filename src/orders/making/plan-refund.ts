@@ -27,7 +27,7 @@ export interface OwedOutput extends Arrived {
 export const refundedAtOnce = 100;
 
 /** The reason why no refund is made now, for people. */
-export const owedTooLittle = 'The owed amount is less than the fee of sending it.';
+export const owedTooLittle = 'The owed amount is smaller than the fee to send it.';
 
 /**
  * Plans the transaction that refunds the owed sats of these outputs, less its fee. Our part of the outputs stays with

@@ -138,7 +138,7 @@ class Handing {
     if (answer.kind === 'silent') {
       const againInMs = Math.min(pauseMaxMs, firstPauseMs * 2 ** Math.min(tries, 20));
       await noteSilence(this.#pool, reveal, answer.why, againInMs);
-      log.warn({ ...fields, why: answer.why, againInMs }, 'the miner gave no answer: it is asked again');
+      log.warn({ ...fields, why: answer.why, againInMs }, 'the miner gave no answer; it is asked again');
       return;
     }
     const isNoted = await withTransaction(this.#pool, async (tx) => {
@@ -151,7 +151,7 @@ class Handing {
       return isAccepted;
     });
     if (!isNoted)
-      log.warn(fields, 'the miner answered too late: the answer is ignored, and only a block decides');
+      log.warn(fields, 'the miner answered too late, so its answer is ignored and only a block decides');
     else if (answer.kind === 'accepted') log.info(fields, 'the miner accepted a transaction');
     else log.warn({ ...fields, reason: answer.reason }, 'the miner refused a transaction');
     await wakeOrder(this.#pool, orderId);

@@ -27,7 +27,7 @@ export async function offerFaults(
     const answer = await miner.offer({ commit, reveal, feeRate }, signal);
     if (answer.kind === 'silent') throw silent(answer.why);
     if (answer.kind === 'accepted') continue;
-    const message = `File ${reveal.first + 1} makes a transaction of ${reveal.weight} weight units at ${Number(feeRate) / 1000} sat/vB, which the miner of this service does not take: ${answer.reason}`;
+    const message = `File ${reveal.first + 1} makes a transaction of ${reveal.weight} weight units at ${Number(feeRate) / 1000} sat/vB. The miner of this service does not accept this transaction: ${answer.reason}`;
     faults.push({ message, parameter: 'files' });
   }
   return faults;
@@ -36,6 +36,6 @@ export async function offerFaults(
 const silent = (why: string): AppError =>
   new AppError(
     'miner_silent',
-    'the miner that this service hands transactions above the standard size to does not answer: try again in a minute',
+    'the miner for transactions above the standard size does not answer; try again in a minute',
     { why },
   );

@@ -16,10 +16,10 @@ const reasonCharsMax = 200;
 export function readMinerAnswer({ status, bytes }: OutgoingAnswer, id: string | null): MinerAnswer {
   if (status !== 200) return { kind: 'silent', why: `it answered with the status ${status}` };
   const answer = objectOf(bytes);
-  if (answer === null) return { kind: 'silent', why: 'its answer is no JSON object' };
+  if (answer === null) return { kind: 'silent', why: 'its answer is not a JSON object' };
   const { accepted, reason, id: repeated } = answer;
   if (accepted === false) return { kind: 'refused', reason: printable(reason) };
-  if (accepted !== true) return { kind: 'silent', why: 'its answer does not say accepted' };
+  if (accepted !== true) return { kind: 'silent', why: 'its answer has no field accepted' };
   // a reply from a cache, or to another package, is not treated as acceptance
   if (id !== null && repeated !== id)
     return { kind: 'silent', why: 'its answer does not repeat the id of the package' };

@@ -28,5 +28,5 @@ export function unminedReason(
   if (now <= minedUntil) return null;
   return acceptedAt === null
     ? `The miner did not answer within ${hours} hours, so nothing was inscribed.`
-    : `The miner accepted the transaction, but no block had it within ${hours} hours.`;
+    : `The miner accepted the transaction, but did not mine it within ${hours} hours.`;
 }

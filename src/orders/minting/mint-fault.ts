@@ -43,7 +43,7 @@ export function mintsEnded(rune: MintableRune, next: number): string | null {
   const name = formatSpacedRune(rune);
   const end = rune.terms === null ? null : mintEnd(rune.terms, blockOf(rune));
   if (end !== null && BigInt(next) >= BigInt(end) - 1n)
-    return `${name} can be minted up to block ${BigInt(end) - 1n}, and no mint is sent for that last block.`;
+    return `${name} can be minted only up to block ${BigInt(end) - 1n}, and this service sends no mint for this last block.`;
   return unmintedOf(rune) > 0n ? null : `All ${rune.terms?.cap ?? 0} mints of ${name} are used.`;
 }
 
@@ -57,13 +57,13 @@ export function mintFault(facts: MintFacts, count: number, first: number): strin
   const { rune, pending, promised } = facts;
   const { terms } = rune;
   const name = formatSpacedRune(rune);
-  if (terms === null) return `${name} cannot be minted: its etching has no terms.`;
+  if (terms === null) return `${name} cannot be minted, because its etching has no terms.`;
   if (terms.amount === null || terms.amount === 0) return `A mint of ${name} gives no units.`;
   if (!isMintOpen(rune, first))
-    return `${name} can be minted from block ${mintStart(terms, blockOf(rune))}. The first block that could have the mints of this order is ${first}.`;
+    return `${name} can be minted from block ${mintStart(terms, blockOf(rune))} on, but the first block that could have the mints of this order is ${first}.`;
   const ended = mintsEnded(rune, first);
   if (ended !== null) return ended;
   const left = mintsLeft(facts);
   if (left >= BigInt(count)) return null;
-  return `Of ${terms.cap} mints of ${name}, ${left} are left: ${rune.mints} are used, and ${pending + promised} wait for a block.`;
+  return `Only ${left} of ${terms.cap} mints of ${name} are left. ${rune.mints} mints are used, and ${pending + promised} mints wait for a block.`;
 }

@@ -39,7 +39,7 @@ export async function withMintedRune(
       const rune = await runeDetail(client, { kind: 'rune', rune: mint.rune });
       if (rune === null)
         return faultOf(
-          `No block has etched the rune ${formatSpacedRune(mint)}. GET /runes lists those that are.`,
+          `No block has etched the rune ${formatSpacedRune(mint)}. GET /runes lists the etched runes.`,
         );
       const facts = await mintFacts(client, rune, 'new');
       const fault = mintFault(facts, mint.count, firstOfUnpaid(tip?.height ?? null));

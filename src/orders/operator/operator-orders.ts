@@ -197,7 +197,7 @@ export async function cancelOrder(pool: pg.Pool, id: string): Promise<void> {
     const until = order.expiresAt.toISOString();
     throw new AppError(
       'order_refuses',
-      `Something was paid for order ${id}, so it cannot be cancelled. If the amount is not complete at ${until}, it is refunded.`,
+      `Order ${id} has payments, so it cannot be cancelled. If the amount is not complete at ${until}, the payments are refunded.`,
     );
   }
   await askToCancel(pool, id);
@@ -301,5 +301,8 @@ async function known(order: Promise<Order | null>, id: string): Promise<Order> {
 const refuses = ({ id, state, expiresAt }: Order, wish: string): AppError => {
   const until =
     state === 'waiting-payment' || state === 'waiting-parent' ? `, until ${expiresAt.toISOString()}` : '';
-  return new AppError('order_refuses', `Order ${id} is in the state ${state}${until}: it cannot be ${wish}.`);
+  return new AppError(
+    'order_refuses',
+    `Order ${id} is in the state ${state}${until}, so it cannot be ${wish}.`,
+  );
 };

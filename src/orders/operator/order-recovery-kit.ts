@@ -26,7 +26,7 @@ export async function orderRecoveryKit(
     if (deposit === undefined)
       throw new AppError(
         'recovery_refused',
-        `The order has no parent ${parent}: it has ${addresses.length}.`,
+        `The order has no parent ${parent}, because it has only ${addresses.length} parents.`,
       );
     return recoveryKit(wallet, { key: { branch: 0, index: deposit.keyIndex }, leafScript: null });
   }
@@ -52,6 +52,6 @@ async function revealedLeaf(
     'recovery_refused',
     areLeavesDeleted
       ? `The order was not paid in time, so it has no reveals.`
-      : `The order has no reveal ${reveal}: name one from 0 to ${leaves.length - 1}.`,
+      : `The order has no reveal ${reveal}. Name one from 0 to ${leaves.length - 1}.`,
   );
 }

@@ -48,16 +48,16 @@ export function refundOutcome(
 export function refundNotes({ made, open }: RefundOutcome, to: string, isAsked: boolean): string[] {
   const notes = made.map(
     ({ txid, address, isSent }) =>
-      `already ${isSent ? 'sent' : 'made'} to ${address ?? 'a script without an address'} in tx ${txid}`,
+      `a refund was already ${isSent ? 'sent' : 'made'} to ${address ?? 'a script without an address'} in tx ${txid}`,
   );
   if (isAsked)
     return [
       ...notes,
-      `requested: everything goes to ${to} if the node has no transaction of the order; otherwise the order's error gives the reason`,
+      `refund requested. The complete payment goes to ${to} if the node has no transaction of the order; otherwise the field error of the order gives the reason`,
     ];
-  if (open === 0) return [...notes, `nothing is owed now: later payments go to ${to}`];
+  if (open === 0) return [...notes, `nothing is owed now; later payments will be refunded to ${to}`];
   return [
     ...notes,
-    `${open} sats are owed: they go to ${to}, less the fee, once the payments are deep enough and exceed the fee`,
+    `${open} sats are owed. They go to ${to}, less the fee, once the payments have enough confirmations and are larger than the fee`,
   ];
 }

@@ -269,10 +269,10 @@ function spareMoney({ facts, payments, holding, owed }: ReturnFacts): readonly O
 
 /** The reason why a holding is not returned, for the customer and the operator. */
 export const returnShort = ({ address }: Pick<Order, 'address'>, missing: bigint | null): string =>
-  `${depositsWait}an inscription or runes, at a deposit address or in a payment. The return needs ${missing === null ? 'money' : `${missing} sats more`}: send ${missing === null ? 'at least 2000 sats' : 'them'} to ${address}. The rest goes to refundAddress.`;
+  `${depositsWait}an inscription or runes, at a deposit address or in a payment. The return needs ${missing === null ? 'more money' : `${missing} more sats`}. Send ${missing === null ? 'at least 2000 sats' : 'these sats'} to ${address}. What is left goes to refundAddress.`;
 
 /** The reason why sats at deposits are not returned. */
-export const satsTooFew = `${depositsWait}the sats at the deposit addresses are less than the fee of sending them.`;
+export const satsTooFew = `${depositsWait}the sats at the deposit addresses are less than the fee to send them.`;
 
 /** The reason why an inscription or a rune of a payment is not returned. */
 export const noReturnAddress = `${depositsWait}an inscription or runes at the address of the charge, because the order has no refundAddress. Write to the operator of this service, who can send them to your address.`;

@@ -105,7 +105,7 @@ function dustOf({ records }: OpenOrder, { parents = new Map() }: WantedPayment):
   for (const [index, { value }] of parents) {
     const least = leastAt(records.order.terms.parents[index]?.returnScript ?? '');
     if (value < least)
-      return `Parent ${index + 1} has ${value} sats, but nodes relay at least ${least} to its return address.`;
+      return `Parent ${index + 1} has ${value} sats, but nodes relay at least ${least} sats to its return address.`;
   }
   return null;
 }
@@ -127,7 +127,7 @@ const firstTxid = asTxid(new Uint8Array(32));
 const lastTxid = asTxid(new Uint8Array(32).fill(0xff));
 
 const dependsOnTxid =
-  'The order already has coins like those of the payment, and which of them is inscribed depends on its txid.';
+  'The order already has similar coins, and the txid of the payment decides which of them is inscribed.';
 
 interface UnsentPayment extends WantedPayment {
   readonly txid: Txid;
@@ -285,7 +285,7 @@ const arrivedIn = ({ coins }: Came): KnownSats['arrived'] => ({
   of: (_, payment) => {
     const ranges = coins.get(outpointOf(payment))?.ranges ?? null;
     return ranges === null
-      ? { kind: 'unknown', reason: 'a payment has no block yet, or its sats cannot be told here' }
+      ? { kind: 'unknown', reason: 'the payment has no block yet, or its sats cannot be determined here' }
       : { kind: 'known', ranges };
   },
   askAgain: () => undefined,

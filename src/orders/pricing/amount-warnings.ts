@@ -21,19 +21,19 @@ export function amountWarnings(assumed: Assumed, notCompressed: number, drawn = 
     const more = count === named.length ? '' : ` and ${count - named.length} more`;
     warnings.push({
       code: 'assumed',
-      message: `The price does not have ${named.join(', ')}${more}: it counts the sizes that were sent and usual values. If these differ, the order costs another amount.`,
+      message: `The price does not know ${named.join(', ')}${more}. It uses the sizes that were sent, and usual values. If the real values differ, the order costs another amount.`,
     });
   }
   if (notCompressed > 0) {
     warnings.push({
       code: 'compress-not-counted',
-      message: `${notCompressed === 1 ? 'One content is counted uncompressed: it was' : `${notCompressed} contents are counted uncompressed: they were`} not sent, or too long to be compressed for a price. If brotli is shorter, the order costs less.`,
+      message: `${notCompressed === 1 ? 'One content is counted uncompressed, because it was' : `${notCompressed} contents are counted uncompressed, because they were`} not sent, or too long to be compressed for a price. If brotli is shorter, the order costs less.`,
     });
   }
   if (drawn > 0) {
     warnings.push({
       code: 'drawn',
-      message: `${drawn === 1 ? 'The item is' : `The ${drawn} items are`} drawn when the order is created: the price is that of the longest free items, so the order costs at most this.`,
+      message: `${drawn === 1 ? 'The item is' : `The ${drawn} items are`} drawn when the order is created. The price is for the longest free items, so the order costs at most this amount.`,
     });
   }
   return warnings;

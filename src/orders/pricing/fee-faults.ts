@@ -13,7 +13,7 @@ export function burnFaults(
   const estimate = policy?.estimate ?? null;
   if (!burn || estimate === null || feeRate >= estimate) return [];
   const [asked, least] = [feeRate, estimate].map((rate) => Number(rate) / 1000);
-  const message = `fee: with burnAfterInscribe it is at least ${least} sat/vB now, not ${asked}, because anyone could take the inscription before it is burned.`;
+  const message = `fee must be at least ${least} sat/vB with burnAfterInscribe now, not ${asked}, because anyone could take the inscription before it is burned.`;
   return [{ message, parameter: 'fee' }];
 }
 
@@ -41,7 +41,7 @@ export function estimateWarnings(
 ): readonly { readonly message: string }[] {
   if (burn || estimate === null || feeRate >= estimate) return [];
   const [asked, usual] = [feeRate, estimate].map((rate) => Number(rate) / 1000);
-  const message = `fee: ${asked} sat/vB is below the ${usual} that the node estimates now, so its transactions may wait for days.`;
+  const message = `fee of ${asked} sat/vB is below the present estimate of the node (${usual}), so the transactions may wait for days.`;
   return [{ message }];
 }
 
@@ -53,6 +53,9 @@ export function feeFaults(
   if (policy === null || feeRate >= policy.leastFeeRate) return [];
   const [asked, least] = [feeRate, policy.leastFeeRate].map((rate) => Number(rate) / 1000);
   return [
-    { message: `fee: the node relays nothing below ${least} sat/vB, so not ${asked}.`, parameter: 'fee' },
+    {
+      message: `fee must be at least ${least} sat/vB, not ${asked}, because the node relays nothing below that.`,
+      parameter: 'fee',
+    },
   ];
 }

@@ -37,7 +37,7 @@ export async function namedInscriptionFaults(
         if (tip === null || (source !== null && tip.height < source))
           throw new AppError(
             'inscription_not_indexed',
-            'The order names an inscription that this index does not have yet, because it has fewer blocks than its node: try again later.',
+            'The order names an inscription that this index does not have yet, because it has fewer blocks than its node. Try again later.',
           );
       }
       const locations = await currentLocations(client, known);
@@ -68,7 +68,7 @@ async function severalFaults(client: pg.ClientBase): Promise<RequestFault[]> {
   const { state } = await runeStanding(client);
   if (state === 'known') return [];
   const message =
-    'An order can have only one parent here, because this service does not know runes (INDEX_RUNES): those of a second parent would go to the returnAddress of the first.';
+    'An order can have only one parent here, because this service does not know runes (INDEX_RUNES). It would return the runes of a second parent to the returnAddress of the first parent.';
   return [{ message, parameter: 'parents' }];
 }
 
@@ -76,8 +76,8 @@ const opReturn = 0x6a;
 
 /** The reason why an inscription cannot be sent to a deposit. Null if it can be sent. */
 function lostWords(location: Location | undefined): string | null {
-  if (location?.script?.[0] === opReturn) return 'is burned: it cannot be sent to a deposit address';
+  if (location?.script?.[0] === opReturn) return 'is burned, so it cannot be sent to a deposit address';
   if (location?.place === 'lost' || location?.place === 'unbound')
-    return `is ${location.place}: it is not in an output, and cannot be sent to a deposit address`;
+    return `is ${location.place} and not in an output, so it cannot be sent to a deposit address`;
   return null;
 }

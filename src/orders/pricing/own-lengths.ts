@@ -85,7 +85,7 @@ class OwnLengths {
     if (typeof json === 'string') return this.values.fault(name, json);
     const read = metadataCbor(json);
     if (read.kind === 'cbor') return read.cbor.length;
-    for (const reason of read.reasons) this.values.sentence(name, `${name}: its answer ${reason}`);
+    for (const reason of read.reasons) this.values.sentence(name, `${name}: its response ${reason}`);
     return null;
   }
 }

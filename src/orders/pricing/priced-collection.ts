@@ -22,7 +22,7 @@ export async function itemsOfPrice(
   if (typeof order !== 'object' || order === null || !('collection' in order)) return null;
   if (!isGiven(order.collection)) return null;
   if (type === 'direct')
-    return faulty('type', 'Items of a collection are inscribed by the service: type is bulk.');
+    return faulty('type', 'type must be bulk, because the service inscribes the items of a collection.');
   const wanted = readCollectionOrder(order, network, 'price');
   if (wanted.kind === 'faulty') return wanted;
   const { collection, items, script, isKnown } = wanted;

@@ -73,6 +73,6 @@ export function quoted(terms: OrderTerms, prices: OrderPrices): OrderQuote | Fau
 }
 
 function tooManyReveals(reveals: number): Faulty {
-  const message = `The order takes ${reveals} reveals, and one order has at most ${orderBounds.reveals}: order its files in parts, or without uncurseIt.`;
+  const message = `The order needs ${reveals} reveals, but an order has at most ${orderBounds.reveals}. Order its files in parts, or without uncurseIt.`;
   return { kind: 'faulty', faults: [{ message, parameter: 'files' }] };
 }

@@ -49,21 +49,21 @@ export async function savingsOf(
   add(
     'shared-output',
     { ...terms, batchMode: 'shared-output' },
-    'batchMode shared-output puts all inscriptions into one output, one postage apart.',
+    'batchMode shared-output puts all inscriptions into one output, at distances of one postage.',
   );
   if (!read.compress) {
     const encoded = await encodeContents({ ...read, compress: true }, parts.encoding);
     add(
       'compress',
       encoded.kind === 'encoded' ? { ...terms, files: encoded.terms.files } : null,
-      'compress stores contents in brotli if that is shorter: browsers show the same, but the hashes differ.',
+      'compress stores contents in brotli if that is shorter. Browsers show the same contents, but their hashes differ.',
     );
   }
   const known = await knownContents(read.files, parts);
   add(
     'delegates',
     known.size === 0 ? null : { ...terms, files: terms.files.map((file, index) => known.get(index) ?? file) },
-    `${known.size} of the files were inscribed before: as delegates they show the same content.`,
+    `${known.size} of the files were inscribed before. As delegates, they show the same content.`,
   );
   return savings;
 }

@@ -93,7 +93,7 @@ export async function offerSats(
     return rareSatsFault(
       sats.length === 0
         ? `rareSats: there is no sat of type ${type} now${why}.`
-        : `rareSats: there are ${sats.length} sats of type ${type} now${why}, not one for each of ${count} files.`,
+        : `rareSats: there are only ${sats.length} sats of type ${type} now${why}, but each of ${count} files needs one.`,
     );
   }
   return {
@@ -128,13 +128,13 @@ function boundFault(
   ofType: number,
 ): Faulty | null {
   if (count > bounds.client) {
-    const message = `Your order can have at most ${bounds.client} sats of the inventory, one for each file, not ${count}.`;
+    const message = `Your order can have at most ${bounds.client} sats of the inventory, one for each file, but it needs ${count}.`;
     return { kind: 'faulty', faults: [{ message, parameter: 'files' }] };
   }
   // if there are no outputs at all, a later message says that none are available now
   if (count <= bounds.type || ofType === 0) return null;
   return rareSatsFault(
-    `rareSats: orders that are not paid yet have at most ${bounds.type} of the ${ofType} sats of type ${type}, not ${count}.`,
+    `rareSats: unpaid orders can have at most ${bounds.type} of the ${ofType} sats of type ${type}, but this order needs ${count}.`,
   );
 }
 
@@ -143,7 +143,7 @@ async function openStock({ inventory, pool }: Stock, { signal }: Asker): Promise
   if (inventory === null || !(await inventory.hasAddresses()))
     throw notOffered('has no wallet with an inventory');
   if (!(await withSnapshot(pool, ({ client }) => knowsSatRanges(client), signal)))
-    throw notOffered('has no index of sats (INDEX_SATS), or is still making it');
+    throw notOffered('has no index of sats (INDEX_SATS), or is still making this index');
   return inventory;
 }
 
@@ -152,7 +152,7 @@ async function openStock({ inventory, pool }: Stock, { signal }: Asker): Promise
  * change it.
  */
 const notOffered = (why: string): AppError =>
-  new AppError('orders_off', `rareSats is not offered: this service ${why}`);
+  new AppError('orders_off', `rareSats is not possible, because this service ${why}`);
 
 /** The fault of a file that is too short or too long for sats of a type. Null if all files fit. */
 function sizeFault({ files }: OrderTerms, type: InventoryType): Faulty | null {
@@ -162,7 +162,7 @@ function sizeFault({ files }: OrderTerms, type: InventoryType): Faulty | null {
   if (bad === -1) return null;
   const which = files.length === 1 ? '' : ` (file ${bad + 1})`;
   return rareSatsFault(
-    `Sats of type ${type} take files of ${least} to ${most} bytes, not of ${sizes[bad]}${which}.`,
+    `Sats of type ${type} are for files of ${least} to ${most} bytes, not of ${sizes[bad]}${which}.`,
   );
 }
 

@@ -35,14 +35,14 @@ export function* readBase64(data: Uint8Array): Steps<Base64Text | string> {
   let text = data;
   if (data.includes(0x25)) {
     const decoded = yield* decodePercent(data);
-    if (typeof decoded === 'string') return `is not base64: it ${decoded}`;
+    if (typeof decoded === 'string') return `is not base64, because it ${decoded}`;
     text = decoded;
   }
   const counts = new Counts();
   for (let start = 0; start < text.length; start += pieceBytes) {
     const piece = text.subarray(start, start + pieceBytes);
     const odd = counts.add(piece);
-    if (odd !== null) return `is not base64: ${odd}`;
+    if (odd !== null) return `is not base64, because ${odd}`;
     yield piece.length;
   }
   const reason = counts.reason();
@@ -84,12 +84,12 @@ class Counts {
     const { digits } = this;
     const [signs, equals, blanks] = [this.#count(urlSign), this.#count(padding), this.#count(blank)];
     if (signs > 0 && this.#count(plainSign) > 0)
-      return 'is not clearly base64: it has characters of two alphabets, + or / and - or _';
+      return 'is not clearly base64, because it has characters of two alphabets, + or / and - or _';
     if (!areWhole(digits, equals))
-      return `is not base64: ${digits} characters${paddingWords(equals)} do not encode whole bytes`;
+      return `is not base64, because ${digits} characters${paddingWords(equals)} do not encode complete bytes`;
     const maybeSigns = blanks > 0 && signs === 0 && !this.#hasBlankAfterPadding;
     return maybeSigns && areWhole(digits + blanks, equals)
-      ? 'is not clearly base64: its blanks may have been plus signs; leave them out, and write + as %2B'
+      ? 'is not clearly base64, because its spaces may have been plus signs; leave the spaces out, and write + as %2B'
       : null;
   }
 
@@ -102,7 +102,8 @@ class Counts {
 const areWhole = (digits: number, equals: number): boolean =>
   equals === 0 ? digits % 4 !== 1 : equals <= 2 && (digits + equals) % 4 === 0;
 
-const paddingWords = (equals: number): string => (equals === 0 ? '' : ` and ${equals} of padding (=)`);
+const paddingWords = (equals: number): string =>
+  equals === 0 ? '' : ` and ${equals} padding characters (=)`;
 
 const shown = (byte: number): string =>
   byte >= 0x80 ? 'a character that is not ASCII' : JSON.stringify(String.fromCharCode(byte));

@@ -27,7 +27,7 @@ const waitMs = 60_000;
 const gate = new FairGate({ running: 1, waiting, waitMs, refusal: tooMany });
 
 function tooMany(): AppError {
-  return new AppError('overloaded', 'too many contents are being compressed: try again in a few seconds');
+  return new AppError('overloaded', 'too many contents are being compressed; try again in a few seconds');
 }
 
 /**

@@ -59,7 +59,7 @@ interface Head {
 const headBytesMax = 512;
 
 const shape =
-  'must be of the form data:<media type>;base64,<data>, or data:<media type>,<percent-encoded data>';
+  'must have the form data:<media type>;base64,<data> or data:<media type>,<percent-encoded data>';
 
 /** Reads the part before the data. Returns the reason if the text is not a data URL. */
 function readHead(bytes: Uint8Array): Head | string {
@@ -85,8 +85,7 @@ function withType(mediaType: string): string {
   return mediaType.startsWith(';') ? `text/plain${mediaType}` : mediaType;
 }
 
-const markElsewhere =
-  'has ;base64 in another place than right before its comma: data:<media type>;base64,<data>';
+const markElsewhere = 'must have ;base64 directly before its comma, as in data:<media type>;base64,<data>';
 
 /**
  * Index of the comma that ends a head. -1 if there is no such comma. Quoted values of parameters may contain commas.
@@ -123,4 +122,4 @@ function isLikeBase64(data: Uint8Array, mediaType: string): boolean {
   return /^[A-Za-z0-9+/=_-]*$/u.test(start.toString('latin1'));
 }
 
-const unmarked = 'looks like base64 without its mark: write data:<media type>;base64,<data>';
+const unmarked = 'looks like base64, but does not say so; write data:<media type>;base64,<data>';

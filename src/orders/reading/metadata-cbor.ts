@@ -31,9 +31,9 @@ export function metadataCbor(json: Uint8Array): MetadataCbor {
   return { kind: 'refused', reasons: read.faults.map(reasonOf) };
 }
 
-const notJson: MetadataCbor = { kind: 'refused', reasons: ['does not hold JSON in UTF-8'] };
+const notJson: MetadataCbor = { kind: 'refused', reasons: ['is not JSON in UTF-8'] };
 
 function reasonOf({ path, isName, reason }: JsonFault): string {
   const where = path === '' ? 'its value' : path;
-  return `does not hold metadata that can be kept: ${isName ? `the name of a field of ${where}` : where} ${reason}`;
+  return `has metadata that cannot be kept: ${isName ? `the name of a field of ${where}` : where} ${reason}`;
 }

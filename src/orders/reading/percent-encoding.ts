@@ -24,13 +24,13 @@ export function* readPercentEncoded(data: Uint8Array): Steps<Uint8Array | string
     if (odd !== undefined) return odd === hash ? hashReason : controlReason;
     yield piece.length;
   }
-  if (data.at(-1) === blank) return 'ends with a blank, which browsers drop: write it as %20';
+  if (data.at(-1) === blank) return 'ends with a space, which browsers remove; write the space as %20';
   return yield* decodePercent(data);
 }
 
-const hashReason = 'has a #, at which browsers end a URL: write it as %23';
+const hashReason = 'has a #, where browsers end a URL; write the # as %23';
 const controlReason =
-  'has a line break or another control character, which browsers drop: write it percent-encoded, as %0A';
+  'has a line break or another control character, which browsers remove; write it percent-encoded, for example as %0A';
 
 /** Decodes percent-encoded text. Returns the reason if a percent sign is not followed by two hex digits. */
 export function* decodePercent(data: Uint8Array): Steps<Uint8Array | string> {
@@ -46,7 +46,7 @@ export function* decodePercent(data: Uint8Array): Steps<Uint8Array | string> {
       const high = hexValues[data[place + 1] ?? 0] ?? 255;
       const low = hexValues[data[place + 2] ?? 0] ?? 255;
       if (high === 255 || low === 255)
-        return 'has a percent sign without two hex digits after it: write it as %25';
+        return 'has a percent sign without two hex digits after it; write the percent sign as %25';
       byte = high * 16 + low;
       place += 2;
     }

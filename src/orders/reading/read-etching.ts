@@ -40,7 +40,8 @@ export function readEtching(values: RequestValues, order: Fields): Etching {
 function readName(values: RequestValues, given: unknown): SpacedRune | null {
   const name = readRuneName(values, given);
   if (name === null || !isReservedRune(name.rune)) return name;
-  const why = 'rune is a reserved name: ord gives those to etchings without a name, which leave rune out.';
+  const why =
+    'rune is a reserved name, which ord gives to etchings without a name. Choose another name, or leave rune out.';
   values.sentence('rune', why);
   return null;
 }
@@ -83,7 +84,7 @@ function exactText(values: RequestValues, given: unknown, name: string): string 
   if (typeof given !== 'number') return values.fault(name, 'must be a number, or a text of digits');
   // JSON.parse has already rounded such a number
   if (Math.abs(given) > Number.MAX_SAFE_INTEGER)
-    return values.fault(name, 'is above 2^53 - 1, where numbers of JSON are not exact: send it as a text');
+    return values.fault(name, 'is above 2^53 - 1, and larger JSON numbers are not exact; send it as a text');
   return String(given);
 }
 
@@ -149,7 +150,7 @@ function readWindow(
   const start = readInteger(values, window['start'], `${name}.start`, maxU64);
   const end = readInteger(values, window['end'], `${name}.end`, maxU64);
   if (start !== null && end !== null && end <= start)
-    values.fault(`${name}.end`, `must be above ${name}.start: no block could mint`);
+    values.fault(`${name}.end`, `must be above ${name}.start, because otherwise no block could have a mint`);
   return [start, end];
 }
 
@@ -163,10 +164,13 @@ function checkSupply(
   const supply = isGiven(given) ? (readUnits(values, given, 'supply', divisibility) ?? 0) : null;
   if (values.faults.length > faults) return;
   const most = BigInt(premine ?? 0) + mintable(terms);
-  if (most === 0n) values.sentence('premine', 'An etching needs a premine, or terms by which it is minted.');
+  if (most === 0n) values.sentence('premine', 'An etching needs a premine, or terms for mints.');
   else if (most > maxU128) values.sentence('supply', 'premine + cap × amount is above 2^128 - 1 base units.');
   else if (supply !== null && BigInt(supply) !== most)
-    values.fault('supply', `must be premine + cap × amount: ${shownAmount(asU128(most), divisibility)}`);
+    values.fault(
+      'supply',
+      `must be premine + cap × amount, which is ${shownAmount(asU128(most), divisibility)}`,
+    );
 }
 
 const mintable = (terms: Terms | null): bigint => BigInt(terms?.cap ?? 0) * BigInt(terms?.amount ?? 0);

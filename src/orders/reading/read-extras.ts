@@ -114,7 +114,7 @@ function readTimeout(
     return Math.min(timeout, most);
   return values.fault(
     'timeout',
-    `is in minutes: a multiple of ${timeoutStepMinutes}, ${timeoutMostMinutes} at most`,
+    `must be a multiple of ${timeoutStepMinutes} minutes, and at most ${timeoutMostMinutes}`,
   );
 }
 

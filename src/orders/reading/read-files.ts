@@ -58,7 +58,7 @@ export function readFiles(values: RequestValues, order: Item, options: FileOptio
   const delegates = values.list(order['delegates'], 'delegates');
   const count = files.length + delegates.length;
   if (count > orderBounds.files) {
-    values.fault('files', `and delegates are ${count}: an order has at most ${orderBounds.files}`);
+    values.fault('files', `and delegates are ${count}, but an order has at most ${orderBounds.files}`);
     return [];
   }
   if (count === 0 && !options.isOptional && values.faults.length === 0) {
@@ -72,7 +72,10 @@ export function readFiles(values: RequestValues, order: Item, options: FileOptio
   ];
   const bytes = read.reduce((sum, { body, metadata }) => sum + dataBytes(body) + dataBytes(metadata), 0);
   if (bytes > contentBytesMax) {
-    values.fault('files', `hold ${bytes} bytes in data URLs: one call takes ${contentBytesMax} at most`);
+    values.fault(
+      'files',
+      `have ${bytes} bytes in data URLs, but one request may have at most ${contentBytesMax}`,
+    );
   }
   return read;
 }
@@ -123,7 +126,7 @@ function readName(
   if (!isPrice) values.required(item['name'], `${field}.name`);
   const contentType = name === null ? unknownType : contentTypeOf(name);
   if (contentType === null) {
-    const words = `has an extension that cannot be inscribed: files are of ${fileExtensions}`;
+    const words = `has an extension that cannot be inscribed; the extensions are ${fileExtensions}`;
     values.fault(`${field}.name`, words);
   }
   return { name, contentType };
@@ -193,7 +196,7 @@ function metadataSize(
   const size = Number(values.whole(item['metadataSize'], name) ?? 0n);
   if (isGiven(item[data]) || isKnown) return size;
   const isAtUrl = isGiven(item[url]);
-  if (!isPrice && !isAtUrl && size > 0) values.fault(name, `needs a ${url} or a ${data} beside it`);
+  if (!isPrice && !isAtUrl && size > 0) values.fault(name, `needs a ${url} or a ${data} in addition`);
   if (isPrice && isAtUrl) values.required(item['metadataSize'], name);
   if (isPrice && size > 0) values.assume('the metadata of ', field);
   return size;

@@ -23,7 +23,7 @@ export function readMint(values: RequestValues, order: Fields, purpose: 'price' 
   const count = readCount(values, order['numberOfMints'], purpose);
   for (const field of ['inscriptionIdPrefix', 'allowedSatributes'])
     if (isGiven(order[field]) && !isEmptyList(order[field]))
-      values.sentence(field, `${field} is not possible with mints: they inscribe nothing.`);
+      values.sentence(field, `${field} is not possible with mints, because a mint inscribes nothing.`);
   return { ...name, id: etchedHere, count };
 }
 

@@ -148,7 +148,7 @@ function readContents(
   if (options.items != null) return readItems(values, order, options.items);
   if (isOfTexts(order, options)) return readTexts(values, order);
   if (options.type === 'bulk' && hasItems(order['texts']))
-    values.sentence('texts', 'texts are no part of an order of files: POST /textorder takes them.');
+    values.sentence('texts', 'texts cannot be part of an order of files. Send texts to POST /textorder.');
   const { purpose, contents, isOwnUrl = () => false } = options;
   return readFiles(values, order, {
     isPrice: purpose === 'price',
@@ -166,7 +166,7 @@ function readItems(
 ): ReadFile[] {
   for (const name of ['files', 'delegates', 'texts'])
     if (hasItems(order[name]))
-      values.sentence(name, `${name} are no part of an order of a collection: POST /order takes them.`);
+      values.sentence(name, `${name} cannot be part of an order of a collection. Use POST /order for this.`);
   return itemFiles(items);
 }
 
@@ -220,7 +220,7 @@ function readReceivers(values: RequestValues, given: unknown, options: ReadOptio
   if (Array.isArray(given) && given.length > orderBounds.files) {
     // with burnAfterInscribe, the number of files does not bound the number of addresses
     const files = `an order has at most ${orderBounds.files} files and delegates.`;
-    values.sentence(name, `${name} names ${given.length} addresses: ${files}`);
+    values.sentence(name, `${name} has ${given.length} addresses, but ${files}`);
     return [unknownReceiver];
   }
   if (Array.isArray(given) && given.length > 0) {
@@ -267,7 +267,7 @@ function readParents(
 ): ParentTerms[] {
   const { items, nameOf, differ } = givenParents(order, options.type);
   if (differ) {
-    values.sentence('parent', 'parent and parents differ: send one of them.');
+    values.sentence('parent', 'parent and parents differ. Send only one of these fields.');
     return [];
   }
   const parents = values.list(items, 'parents');

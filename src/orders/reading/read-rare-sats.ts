@@ -46,10 +46,11 @@ export function rareSatsFaults(
   // all sats of the output are special sats of the operator, but the customer pays for only one
   if (postage > postageMost)
     faults.push({
-      message: `postage is at most ${postageMost} sats with rareSats, not ${postage}.`,
+      message: `postage is at most ${postageMost} sats with rareSats, but this order has ${postage}.`,
       parameter: 'postage',
     });
   if (allowed === null) return faults;
-  const message = 'rareSats is not possible with allowedSatributes: those are sats of the payment.';
+  const message =
+    'rareSats is not possible with allowedSatributes, because allowedSatributes is for sats of the payment.';
   return [...faults, { message, parameter }];
 }

@@ -26,7 +26,8 @@ export function readSatributes(values: RequestValues, given: unknown, book: () =
 
 function problemOf(name: string, book: SatributeBook): string | null {
   const satribute = book.find(name);
-  if (satribute === null) return `${name.slice(0, 64)} is not a satribute: GET /satributes lists them.`;
+  if (satribute === null)
+    return `${name.slice(0, 64)} is not a satribute. GET /satributes lists all satributes.`;
   if (book.isFindable(satribute)) return null;
   // a rule may be named even if no sat of this network meets it
   return satribute.rule.kind === 'unknown' || book.isMeant(satribute)
@@ -41,6 +42,10 @@ export function satributeFaults(
 ): RequestFault[] {
   if (allowed === null || !burn) return [];
   return [
-    { message: 'allowedSatributes: with burnAfterInscribe the special sat would be burned.', parameter },
+    {
+      message:
+        'allowedSatributes is not possible with burnAfterInscribe, because the special sat would be burned.',
+      parameter,
+    },
   ];
 }

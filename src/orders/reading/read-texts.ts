@@ -21,18 +21,18 @@ const otherContents = ['files', 'delegates'] as const;
 export function readTexts(values: RequestValues, order: Item): ReadFile[] {
   for (const name of otherContents)
     if (hasItems(order[name]))
-      values.sentence(name, `${name} are no part of an order of texts: POST /order takes them.`);
+      values.sentence(name, `${name} cannot be part of an order of texts. Use POST /order for this.`);
   const texts = values.list(order['texts'], 'texts');
   if (texts.length > orderBounds.files) {
-    values.fault('texts', `are ${texts.length}: an order has at most ${orderBounds.files}`);
+    values.fault('texts', `are ${texts.length}, but an order has at most ${orderBounds.files}`);
     return [];
   }
   if (texts.length === 0 && values.faults.length === 0)
-    values.sentence('texts', 'An order of texts needs texts.');
+    values.sentence('texts', 'texts is required for an order of texts.');
   const read = texts.flatMap((text, index) => readText(values, text, index));
   const bytes = read.reduce((sum, { body }) => sum + (body?.kind === 'data' ? body.data.bytes : 0), 0);
   if (bytes > textBytesMax)
-    values.fault('texts', `hold ${bytes} bytes: one call takes ${textBytesMax} at most`);
+    values.fault('texts', `have ${bytes} bytes, but one request may have at most ${textBytesMax}`);
   return read;
 }
 

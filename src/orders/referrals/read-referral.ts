@@ -24,7 +24,7 @@ export function readReferralRequest(
   const code = values.text(given.referral, 'referral');
   if (code === null) values.required(given.referral, 'referral');
   else if (!isReferralCode(code))
-    values.fault('referral', 'must be 1 to 64 letters without accents, digits or signs, without spaces');
+    values.fault('referral', 'must be 1 to 64 letters (without accents), digits or signs, without spaces');
   const script = readAddress(values, given.address, 'address', { network, purpose: 'order' });
   const address = values.text(given.address, 'address');
   return code === null || address === null || values.faults.length > 0

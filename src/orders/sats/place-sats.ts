@@ -150,5 +150,5 @@ function countUpTo(coins: readonly KnownCoin[], place: number): number {
 
 const unwantedOf = (allowed: readonly string[], count: number): string =>
   count === 1
-    ? `No output of the payment begins with a sat that is ${allowed.join(' or ')}, as allowedSatributes asks.`
-    : `The sats of the payment are not ${allowed.join(' or ')} at the places of the ${count} inscriptions, as allowedSatributes asks.`;
+    ? `No output of the payment begins with a sat that is ${allowed.join(' or ')}, but allowedSatributes needs this.`
+    : `The payment has no sats that are ${allowed.join(' or ')} at the positions of the ${count} inscriptions, but allowedSatributes needs this.`;

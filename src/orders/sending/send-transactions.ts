@@ -143,7 +143,7 @@ export class TransactionSender {
     if (refusal !== null && this.#repeats.isDue(`${displayHash(txid)} ${refusal.reason}`))
       log.warn(
         { txid: displayHash(txid), refusal: refusal.reason, kind: refusal.kind },
-        'the node refused a transaction: it is sent again',
+        'the node refused a transaction; the transaction is sent again',
       );
   }
 

@@ -83,8 +83,8 @@ export async function reserve(
 
 const takenReason = (sats: number): string =>
   sats === 1
-    ? 'Another order has just got this sat of the inventory: try again.'
-    : `Another order has just got one of these ${sats} sats of the inventory: try again.`;
+    ? 'Another order has just taken this sat of the inventory. Try again.'
+    : `Another order has just taken one of these ${sats} sats of the inventory. Try again.`;
 
 /**
  * Counts the reservations of unpaid orders, including the new reservations, and checks the bounds. Throws
@@ -111,14 +111,14 @@ async function requireFewUnpaid(tx: pg.ClientBase, { client, most, ofType }: Res
   const unpaid = 'that are not paid yet, or failed,';
   if (ofClient > bounds.client)
     throw tooMany(
-      `Your orders ${unpaid} can have ${bounds.client} sats of the inventory: pay or cancel one of them first.`,
+      `Your orders ${unpaid} can have ${bounds.client} sats of the inventory. Pay for an order or cancel one first.`,
     );
   if (ofNetwork > bounds.network)
     throw tooMany(
-      `Orders of your network ${unpaid} can have ${bounds.network} sats of the inventory: try again within 30 minutes.`,
+      `Orders of your network ${unpaid} can have ${bounds.network} sats of the inventory. Try again within 30 minutes.`,
     );
   if (reserved > bounds.type)
-    throw tooMany(`Orders ${unpaid} can have half of the sats of this type: try again within 30 minutes.`);
+    throw tooMany(`Orders ${unpaid} can have half of the sats of this type. Try again within 30 minutes.`);
 }
 
 const noneReserved = { of_client: 0, of_network: 0, of_type: 0 };

@@ -20,7 +20,7 @@ export const standingOfAll = (standings: readonly StockStanding[]): StockStandin
 
 /** The reason why nothing is inscribed on a reserved inventory sat. */
 export const stockGone =
-  'The sat of the inventory that the order had is no longer there: its output was spent, or a reorganisation took it back.';
+  'The sat of the inventory that was reserved for the order is no longer there, because its output was spent, or a reorganisation removed the output.';
 
 /**
  * Whether a reserved sat is lost for good. A transaction other than the order's reveal has spent its output, in a block

@@ -116,7 +116,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await page.fill('#receiveAddress', addressOf(receiver));
     await page.fill('#refundAddress', addressOf(receiver + 1));
     await page.fill('#fee', '2');
-    await says(page, '#price', /The commit claims the name, and pays the miner \d+ sats/u);
+    await says(page, '#price', /The commit claims the name, and pays \d+ sats to the miner/u);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
     await page.locator('#order-button:enabled').click();
     await page.waitForURL(/\/order#[0-9a-f-]{36}$/u);
@@ -151,7 +151,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('pages of or
     await page.fill('#receiveAddress', addressOf(receiver));
     await page.fill('#refundAddress', addressOf(receiver + 1));
     await page.fill('#fee', '2');
-    await says(page, '#price', /The commit pays the miner \d+ sats, and each mint \d+/u);
+    await says(page, '#price', /The commit pays \d+ sats to the miner, and each mint \d+/u);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
     await page.locator('#order-button:enabled').click();
     await page.waitForURL(/\/order#[0-9a-f-]{36}$/u);

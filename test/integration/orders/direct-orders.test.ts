@@ -202,10 +202,10 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     const end = order.expiresAt.toISOString();
     const cancelling = expect(cancelOrder(pool, order.id)).rejects;
     await cancelling.toThrow(
-      `it cannot be cancelled. If the amount is not complete at ${end}, it is refunded`,
+      `it cannot be cancelled. If the amount is not complete at ${end}, the payments are refunded`,
     );
     const refunding = expect(refundOrder(pool, order.id, scriptOf(refunded))).rejects;
-    await refunding.toThrow(`waiting-payment, until ${end}: it cannot be refunded`);
+    await refunding.toThrow(`waiting-payment, until ${end}, so it cannot be refunded`);
   });
 
   test('paid too much is delivered, and the excess above dust is refunded', async () => {
@@ -310,7 +310,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await world.chain.mineMempool();
     for (const id of [direct, large, knownLate]) await world.sent(id, ['refund']);
     const late = await world.customerOrders.read(knownLate);
-    expect(late!.order.error).toContain('its contents were already deleted');
+    expect(late!.order.error).toContain('the files of the order were already deleted');
     expect(late!.transactions.map(({ kind }) => kind)).toEqual(['refund']);
     await world.chain.mineMempool();
     for (const id of [direct, large, knownLate]) {

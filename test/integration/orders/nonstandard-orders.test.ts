@@ -176,7 +176,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     await world.indexed();
     await late(id);
     await world.until(id, 'waiting-refund');
-    expect(await errorOf(id)).toMatch(/accepted the transaction, but no block had it/u);
+    expect(await errorOf(id)).toMatch(/accepted the transaction, but did not mine it/u);
     const amount = Number((await world.customerOrders.read(id))!.order.amount) + 5_000;
     const back = await refunded(id);
     // the customer gets everything except the fees of two small transactions, regardless of the node's present estimate

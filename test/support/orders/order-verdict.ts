@@ -21,7 +21,8 @@ export const leastRefund = 1500;
  * Whether an order failed because another transaction etched its name before the order's reveal, which was mined too.
  */
 export const isNameLost = ({ state, error }: Pick<Order, 'error'> & { readonly state: string }): boolean =>
-  state === 'error' && error?.startsWith('Another transaction etched the name first') === true;
+  state === 'error' &&
+  error?.startsWith('The reveal etched nothing, because another transaction etched the name first') === true;
 
 /** Virtual bytes of one input. The service pays for each payment beyond the first. */
 const inputVirtualBytes = 58;

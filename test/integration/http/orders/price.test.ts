@@ -197,7 +197,7 @@ describe('POST /price', () => {
     ['files must be a list', { order: { ...order, files: 'a' } }],
     ['files[0] must be an object', { order: { ...order, files: ['a'] } }],
     [
-      'files and delegates are 10001: an order has at most 10000',
+      'files and delegates are 10001, but an order has at most 10000',
       { order: { ...order, files: Array(10_001).fill(file) } },
     ],
     [
@@ -209,15 +209,15 @@ describe('POST /price', () => {
       { order: { ...order, files: [{ ...file, size: 1.5 }] } },
     ],
     [
-      'files[0].dataURL must be of the form data:<media type>;base64,<data>',
+      'files[0].dataURL must have the form data:<media type>;base64,<data>',
       { order: { ...order, files: [{ ...file, dataURL: 'data:text/plain' }] } },
     ],
     [
-      'files[0].metadataDataURL does not hold JSON in UTF-8',
+      'files[0].metadataDataURL is not JSON in UTF-8',
       { order: { ...order, files: [{ ...file, metadataDataURL: dataUrl(3) }] } },
     ],
     [
-      'receiveAddress names 2 addresses: it must be one.',
+      'receiveAddress has 2 addresses, but must have one.',
       { order: { ...order, receiveAddress: [receiver, receiver] } },
     ],
     ['receiveAddress belongs to another network', { order: { ...order, receiveAddress: mainnet } }],
@@ -230,12 +230,12 @@ describe('POST /price', () => {
     ['postage must be from 330 to 10000 sats.', { order: { ...order, postage: 329 } }],
     ['postage must be from 330 to 10000 sats.', { order: { ...order, postage: '10001' } }],
     [
-      'postage of 400 sats is dust: nodes relay no less than 546 sats to a P2PKH address.',
+      'postage of 400 sats is dust, because nodes relay at least 546 sats to a P2PKH address.',
       { order: { ...order, postage: 400, receiveAddress: p2pkh } },
     ],
-    ['fee must be from 0.1 to 10000 sats for a virtual byte.', { order: { ...order, fee: 0 } }],
+    ['fee must be from 0.1 to 10000 sats per virtual byte.', { order: { ...order, fee: 0 } }],
     ['fee has more than three decimals', { order: { ...order, fee: 0.0001 } }],
-    ['fee must be from 0.1 to 10000 sats for a virtual byte.', { order: { ...order, fee: 1e9 } }],
+    ['fee must be from 0.1 to 10000 sats per virtual byte.', { order: { ...order, fee: 1e9 } }],
     ['fee must be a number above 0', { order: { ...order, fee: 'NaN' } }],
     ['additionalFee is only valid with a referral', { order: { ...order, additionalFee: 5 } }],
     [
@@ -247,7 +247,7 @@ describe('POST /price', () => {
       { order: { ...order, inscriptionIdPrefix: 'AB' } },
     ],
     [
-      'parents[0].inscriptionId is not an inscription id: <txid>i<index>, in lower case',
+      'parents[0].inscriptionId is not an inscription id, which has the form <txid>i<index> in lower case',
       { order: { ...order, parents: [{ inscriptionId: id.toUpperCase() }] } },
     ],
     [
@@ -259,12 +259,12 @@ describe('POST /price', () => {
       { order: { ...order, files: [{ ...file, metadataUrl: 'https://example.com/a.json' }] } },
     ],
     [
-      'The order takes 151 reveals, and one order has at most 150: order its files in parts, or without uncurseIt.',
+      'The order needs 151 reveals, but an order has at most 150. Order its files in parts, or without uncurseIt.',
       { order: { ...order, uncurseIt: true, files: Array(151).fill(file) } },
     ],
     ['delegates[0].delegateId is required.', { order: { ...order, delegates: [{}] } }],
     [
-      'uncurseIt is not possible with more than 520 bytes of metadata (file 1): a repeated field is a curse.',
+      'uncurseIt is not possible with more than 520 bytes of metadata (file 1), because a repeated field is a curse.',
       { order: { ...order, uncurseIt: true, files: [{ ...file, metadataSize: 521 }] } },
     ],
     ['rareSats must be one of random, black, block286', { order: { ...order, rareSats: 'gold' } }],
@@ -374,7 +374,7 @@ describe('GET /price', () => {
     ['type=direct', 'size is required.'],
     ['size=1&count=0', 'count must be from 1 to 10000'],
     ['size=1&count=10001', 'count must be from 1 to 10000'],
-    ['size=1&fee=0', 'fee must be from 0.1 to 10000 sats for a virtual byte.'],
+    ['size=1&fee=0', 'fee must be from 0.1 to 10000 sats per virtual byte.'],
     ['size=1&fee=-1', 'fee must be a number above 0'],
     ['size=1&size=2', 'size is given more than once'],
     ['size=1&postage=1', 'postage must be from 330 to 10000 sats.'],
@@ -389,7 +389,7 @@ describe('GET /price', () => {
 test.each(['bulk', 'direct'])(
   'special sats are not offered for %s orders without a wallet that has such sats',
   async (type) => {
-    const reason = 'rareSats is not offered: this service has no wallet with an inventory';
+    const reason = 'rareSats is not possible, because this service has no wallet with an inventory';
     const priced = await http.app.inject({
       method: 'POST',
       url: '/price',

@@ -31,7 +31,9 @@ describe.skipIf(bitcoindForTests() === null)('an audit of a service', () => {
     });
     expect(status).toBe(503);
     expect(text).toContain('audit_differs');
-    expect(text).toContain('1 of 3 orders differ from the chain: satscribe audit names them.');
+    expect(text).toContain(
+      '1 of 3 orders differ from the chain. Run satscribe audit to see the differences.',
+    );
     expect((await get('/metrics')).text).toMatch(/^satscribe_orders_audit_differences 1$/mu);
   });
 

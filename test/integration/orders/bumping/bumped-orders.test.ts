@@ -263,7 +263,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     await world.chain.mineEmpty(1);
     await world.eventually(async () => {
       const [listed] = await listOrders(world.database.pool, 'queued', 10);
-      expect(listed!.stuck).toMatch(/no free coin that pays for it: satscribe wallet fund shows/u);
+      expect(listed!.stuck).toMatch(/no free coin that pays for it; satscribe wallet fund shows/u);
     });
     const { pool } = world.database;
     const shown = () => showFunds(pool, world.wallet, proveFree(pool), askNode);
@@ -374,14 +374,14 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     const asked = await runCli(['wallet', 'fund'], env);
     expect(asked.stdout).toContain(`spent elsewhere           70000 sats  ${fund.txid}:0\n`);
     const unasked = await runCli(['wallet', 'fund'], { ...env, BITCOIN_RPC_URL: 'http://127.0.0.1:1' });
-    expect(unasked.stderr).toContain('no node was asked (node_unreachable)');
+    expect(unasked.stderr).toContain('the node could not be asked (node_unreachable)');
     expect(unasked.stdout).toContain(`free                      70000 sats  ${fund.txid}:0\n`);
     const audit = await runCli(['audit'], env);
     expect([audit.exitCode, audit.stdout]).toEqual([
       1,
       expect.stringMatching(
         new RegExp(
-          `\\nfunds of the operator\\n  missing ${fund.txid}:0: ledger 70000, chain 0 .*\\n    do: find .*restore, another wallet`,
+          `\\nfunds of the operator\\n  missing ${fund.txid}:0: ledger 70000, chain 0 .*\\n    what to do: find .*restore, another wallet`,
           'u',
         ),
       ),
@@ -473,9 +473,13 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect(bump!.plan.outputs).toMatchObject([{ value: 30_300 }]);
     await world.eventually(async () => {
       const { stuck } = (await readOrder(pool, id))!;
-      expect(stuck).toMatch(/and free coins hold \d+ sats, and 30300 are kept for partners and payouts: /u);
+      expect(stuck).toMatch(
+        /and free coins have \d+ sats, but 30300 are reserved for partners and payouts; /u,
+      );
     });
-    expect(world.logged.join('')).toContain('bumps are held back: free coins are kept');
+    expect(world.logged.join('')).toContain(
+      'no stuck transactions are bumped now, because the free coins are reserved',
+    );
     const { address } = await showFunds(pool, world.wallet, proveFree(pool), askNode);
     await world.chain.mine([await world.chain.payAddress(address, 100_000)]);
     const next = await world.eventually(async () => {

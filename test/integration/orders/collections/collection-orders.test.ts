@@ -224,7 +224,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
         Array.from({ length: 50 }, () => post<Created & Refusal>({ id: 'rush', count: 1 })),
       );
       const others = answers.filter(({ status }) => status !== 200).map(({ body }) => body.error[0]!.msg);
-      for (const why of others) expect(why).toMatch(/half of what is left|sold out/u);
+      for (const why of others) expect(why).toMatch(/half of the items that are left|sold out/u);
       const made = answers.flatMap(({ status, body }) => (status === 200 ? [body] : []));
       // half of the remaining items, while nothing is paid
       expect(made).toHaveLength(Math.max(1, Math.floor((10 - sold.length) / 2)));
@@ -398,12 +398,14 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
     };
     expect(await refusal({ id: 'nowhere', count: 1 })).toEqual([404, 'no such collection nowhere']);
     expect((await refusal({ id: 'picky', count: 0 }))[0]).toBe(400);
-    expect((await refusal({ id: 'picky', count: 5 }))[1]).toContain('Free items of the collection: 4.');
-    expect((await refusal({ id: 'picky', count: 3, requestedIds: [1] }))[1]).toContain('send one of them');
+    expect((await refusal({ id: 'picky', count: 5 }))[1]).toContain('The collection has only 4 free items.');
+    expect((await refusal({ id: 'picky', count: 3, requestedIds: [1] }))[1]).toContain(
+      'send only one of these fields',
+    );
     expect((await refusal({ id: 'picky', requestedIds: [1, 1] }))[1]).toContain('twice');
     expect(await refusal({ id: 'picky', requestedIds: [9] })).toEqual([
       400,
-      expect.stringContaining('no item 9: its items are 1 to 4.') as unknown,
+      expect.stringContaining('no item 9. Its items are 1 to 4.') as unknown,
     ]);
     expect((await refusal(undefined))[1]).toContain('collection');
     expect((await refusal({ id: 'picky', count: 1 }, { receiveAddress: 'bc1q' }))[0]).toBe(400);

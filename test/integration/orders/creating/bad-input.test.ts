@@ -57,7 +57,7 @@ const textInputs: readonly BadInput[] = [
   {
     name: '51 MB of texts',
     body: { ...good, files: undefined, texts: ['A'.repeat(51_000_000)] },
-    says: 'texts hold 51000000 bytes: one call takes 50000000 at most',
+    says: 'texts have 51000000 bytes, but one request may have at most 50000000',
   },
 ];
 /** The paths that create orders. */
@@ -111,7 +111,7 @@ describe('bad input', () => {
       parents: [parent, parent],
     };
     const words = [
-      'files[0].dataURL must be of the form data:<media type>;base64,<data>',
+      'files[0].dataURL must have the form data:<media type>;base64,<data>',
       'files[1].name has an extension',
       'additionalFee is only valid with a referral',
       'uncurseIt must be true or false',
@@ -151,7 +151,7 @@ describe('bad input', () => {
       expect(answer.statusCode).toBe(400);
       expect(told).toEqual(
         ['files[0].size', 'files[0].note', 'fee'].map(
-          (name) => `${name} is a number that cannot be kept exactly: send it as a text`,
+          (name) => `${name} is a number that cannot be kept exactly; send it as a text`,
         ),
       );
     }

@@ -36,12 +36,12 @@ export const badInputs: readonly BadInput[] = [
   {
     name: '10,001 files',
     body: { ...good, files: Array.from({ length: 10_001 }, () => file) },
-    says: 'files and delegates are 10001: an order has at most 10000',
+    says: 'files and delegates are 10001, but an order has at most 10000',
   },
   {
     name: '51 MB',
     body: { ...good, files: [{ name: 'a.txt', size: 1, dataURL: huge }] },
-    says: 'files hold 51000000 bytes in data URLs: one call takes 50000000 at most',
+    says: 'files have 51000000 bytes in data URLs, but one request may have at most 50000000',
   },
   {
     name: 'neither files nor delegates',
@@ -51,7 +51,7 @@ export const badInputs: readonly BadInput[] = [
   {
     name: 'an unknown satribute',
     body: { ...good, allowedSatributes: ['uncommon', 'shiny'] },
-    says: 'allowedSatributes[1]: shiny is not a satribute: GET /satributes lists them.',
+    says: 'allowedSatributes[1]: shiny is not a satribute. GET /satributes lists all satributes.',
   },
   {
     name: 'a satribute whose sats are not listed',
@@ -72,7 +72,7 @@ export const badInputs: readonly BadInput[] = [
   {
     name: 'receivers of another count',
     body: { ...good, files: [file, file, file], receiveAddress: [receiver, receiver] },
-    says: 'receiveAddress names 2 addresses: it must be one, or one for each of the 3 files.',
+    says: 'receiveAddress has 2 addresses, but must have one, or one for each of the 3 files.',
   },
   {
     name: 'an empty receiver',
@@ -120,12 +120,12 @@ export const badInputs: readonly BadInput[] = [
       postage: 10_000,
       files: [file, file],
     },
-    says: 'burnAfterInscribe puts at most 10000 sats into one output, not 20000: use batchMode separate-outputs, or less postage.',
+    says: 'burnAfterInscribe can put at most 10000 sats into one output, but this order needs 20000. Use batchMode separate-outputs, or less postage.',
   },
   {
     name: 'a special sat that would be burned',
     body: { ...good, burnAfterInscribe: true, allowedSatributes: ['uncommon'] },
-    says: 'allowedSatributes: with burnAfterInscribe the special sat would be burned.',
+    says: 'allowedSatributes is not possible with burnAfterInscribe, because the special sat would be burned.',
   },
   { name: 'an OP_RETURN', body: { ...good, receiveAddress: '6a0568656c6c6f' }, says: 'receiveAddress ' },
   {
@@ -141,18 +141,18 @@ export const badInputs: readonly BadInput[] = [
   {
     name: 'a postage that is dust',
     body: { ...good, postage: 545, receiveAddress: p2pkh },
-    says: 'postage of 545 sats is dust: nodes relay no less than 546 sats to a P2PKH address.',
+    says: 'postage of 545 sats is dust, because nodes relay at least 546 sats to a P2PKH address.',
   },
   {
     name: 'a fee of 0',
     body: { ...good, fee: 0 },
-    says: 'fee must be from 0.1 to 10000 sats for a virtual byte.',
+    says: 'fee must be from 0.1 to 10000 sats per virtual byte.',
   },
   { name: 'a fee of 0.0001', body: { ...good, fee: 0.0001 }, says: 'fee has more than three decimals' },
   {
     name: 'a fee of 1e9',
     body: { ...good, fee: 1e9 },
-    says: 'fee must be from 0.1 to 10000 sats for a virtual byte.',
+    says: 'fee must be from 0.1 to 10000 sats per virtual byte.',
   },
   { name: 'a fee that is not a number', body: { ...good, fee: 'NaN' }, says: 'fee must be a number above 0' },
   {
@@ -163,7 +163,7 @@ export const badInputs: readonly BadInput[] = [
   {
     name: 'an unknown referral',
     body: { ...good, referral: 'unknown' },
-    says: 'The referral unknown is not known: POST /referrals registers one.',
+    says: 'The referral unknown is unknown. Register it with POST /referrals.',
     only: 'orders',
   },
   {
@@ -179,7 +179,7 @@ export const badInputs: readonly BadInput[] = [
   {
     name: 'a delegate in upper case',
     body: { ...good, delegates: [{ delegateId: id.toUpperCase() }] },
-    says: 'delegates[0].delegateId is not an inscription id: <txid>i<index>, in lower case',
+    says: 'delegates[0].delegateId is not an inscription id, which has the form <txid>i<index> in lower case',
   },
   {
     name: 'a delegate that the index does not have',
@@ -190,7 +190,7 @@ export const badInputs: readonly BadInput[] = [
   {
     name: 'a parent in upper case',
     body: { ...good, parents: [{ ...parent, inscriptionId: id.toUpperCase() }] },
-    says: 'parents[0].inscriptionId is not an inscription id: <txid>i<index>, in lower case',
+    says: 'parents[0].inscriptionId is not an inscription id, which has the form <txid>i<index> in lower case',
   },
   {
     name: 'a parent twice',
@@ -200,7 +200,7 @@ export const badInputs: readonly BadInput[] = [
   {
     name: 'a parent below dust',
     body: { ...good, parents: [{ ...parent, value: 300 }] },
-    says: `The value of parent ${id} is 300 sats, but nodes relay no less than 330`,
+    says: `The value of parent ${id} is 300 sats, but nodes relay at least 330`,
   },
   {
     name: 'uncurseIt with two parents',
@@ -224,7 +224,7 @@ export const badInputs: readonly BadInput[] = [
   {
     name: 'metadata that is not JSON',
     body: { ...good, files: [{ ...file, metadataDataURL: text }] },
-    says: 'files[0].metadataDataURL does not hold JSON in UTF-8',
+    says: 'files[0].metadataDataURL is not JSON in UTF-8',
   },
   {
     name: 'a metaprotocol that is not UTF-8',
@@ -234,17 +234,17 @@ export const badInputs: readonly BadInput[] = [
   {
     name: 'a data URL without data',
     body: { ...good, files: [{ ...file, dataURL: 'data:text/plain' }] },
-    says: 'files[0].dataURL must be of the form data:<media type>;base64,<data>',
+    says: 'files[0].dataURL must have the form data:<media type>;base64,<data>',
   },
   {
     name: 'junk in place of base64',
     body: { ...good, files: [{ ...file, dataURL: dataUrls['junk'] }] },
-    says: 'files[0].dataURL is not base64: "@" is not one of its characters',
+    says: 'files[0].dataURL is not base64, because "@" is not one of its characters',
   },
   {
     name: 'base64 whose plus signs became blanks',
     body: { ...good, files: [{ ...file, dataURL: dataUrls['plusAsBlank'] }] },
-    says: 'files[0].dataURL is not clearly base64: its blanks may have been plus signs',
+    says: 'files[0].dataURL is not clearly base64, because its spaces may have been plus signs',
   },
   {
     name: 'metadata that is not base64',
@@ -254,27 +254,27 @@ export const badInputs: readonly BadInput[] = [
   {
     name: 'metadata with a number that CBOR does not have',
     body: { ...good, files: [{ ...file, metadataDataURL: jsonText('{"a":[1e400]}') }] },
-    says: 'files[0].metadataDataURL does not hold metadata that can be kept: a[0] is a number',
+    says: 'files[0].metadataDataURL has metadata that cannot be kept: a[0] is a number',
   },
   {
     name: 'metadata with a whole number above 2^64',
     body: { ...good, files: [{ ...file, metadataDataURL: jsonText('{"a":18446744073709551616}') }] },
-    says: 'files[0].metadataDataURL does not hold metadata that can be kept: a is a number',
+    says: 'files[0].metadataDataURL has metadata that cannot be kept: a is a number',
   },
   {
     name: 'metadata with half of a surrogate pair in a name',
     body: { ...good, files: [{ ...file, metadataDataURL: jsonText(String.raw`{"a":{"\ud800":1}}`) }] },
-    says: 'files[0].metadataDataURL does not hold metadata that can be kept: the name of a field of a is not',
+    says: 'files[0].metadataDataURL has metadata that cannot be kept: the name of a field of a is not',
   },
   {
     name: 'metadata with a NUL',
     body: { ...good, files: [{ ...file, metadataDataURL: jsonText(String.raw`{"a":"\u0000"}`) }] },
-    says: 'files[0].metadataDataURL does not hold metadata that can be kept: a has a NUL character (U+0000)',
+    says: 'files[0].metadataDataURL has metadata that cannot be kept: a has a NUL character (U+0000)',
   },
   {
     name: 'metadata deeper than readers accept',
     body: { ...good, files: [{ ...file, metadataDataURL: jsonText('['.repeat(2000) + ']'.repeat(2000)) }] },
-    says: 'files[0].metadataDataURL does not hold metadata that can be kept: its value is nested deeper than 256',
+    says: 'files[0].metadataDataURL has metadata that cannot be kept: its value is nested deeper than 256',
   },
   ...Object.entries(nulBodies).map(([name, body]) => ({
     name: `a NUL in ${name}`,
@@ -297,7 +297,7 @@ export const badInputs: readonly BadInput[] = [
     says: 'the name of a field of delegates[0] is not valid Unicode',
   },
   ...offCurve.flatMap((address): BadInput[] => {
-    const says = 'is a Taproot address that no one can spend: its key is not a point of the curve';
+    const says = 'is a Taproot address that no one can spend, because its key is not a point of the curve';
     return [
       {
         name: `the receiver ${address}`,
@@ -329,18 +329,18 @@ export const badInputs: readonly BadInput[] = [
   {
     name: 'an extension that cannot be inscribed',
     body: { ...good, files: [{ ...file, name: 'inscription.svg+xml' }] },
-    says: 'files[0].name has an extension that cannot be inscribed: files are of ',
+    says: 'files[0].name has an extension that cannot be inscribed; the extensions are ',
   },
   {
     name: 'a size of metadata without metadata',
     body: { ...good, files: [{ ...file, metadataSize: 5 }] },
-    says: 'files[0].metadataSize needs a metadataUrl or a metadataDataURL beside it',
+    says: 'files[0].metadataSize needs a metadataUrl or a metadataDataURL in addition',
     only: 'orders',
   },
   {
     name: 'a size of a delegate’s metadata without metadata',
     body: { ...good, files: [], delegates: [{ delegateId: id, metadataSize: '5' }] },
-    says: 'delegates[0].metadataSize needs a metadataUrl or a metadataDataURL beside it',
+    says: 'delegates[0].metadataSize needs a metadataUrl or a metadataDataURL in addition',
     only: 'orders',
   },
   {
@@ -371,7 +371,7 @@ export const badInputs: readonly BadInput[] = [
   {
     name: 'a time of 15 minutes',
     body: { ...good, timeout: 15 },
-    says: 'timeout is in minutes: a multiple of 10',
+    says: 'timeout must be a multiple of 10',
   },
   ...['files', 'delegates', 'parents'].map((name) => ({
     name: `a text instead of ${name}`,

@@ -137,7 +137,7 @@ describe('POST /order', () => {
     });
     expect([short.status, messagesOf(short.body)]).toEqual([
       400,
-      ['receiveAddress names 2 addresses: it must be one, or one for each of the 3 files.'],
+      ['receiveAddress has 2 addresses, but must have one, or one for each of the 3 files.'],
     ]);
   });
 
@@ -163,13 +163,21 @@ describe('POST /order', () => {
     [
       'two parents that differ',
       { parent, parents: [{ ...parent, value: 9000 }] },
-      'parent and parents differ: send one of them.',
+      'parent and parents differ. Send only one of these fields.',
     ],
     ['a list as parent', { parent: [parent] }, 'parent must be an object'],
     ['a parent without a value', { parent: { ...parent, value: undefined } }, 'parent.value is required.'],
-    ['texts', { texts: ['one'] }, 'texts are no part of an order of files: POST /textorder takes them.'],
+    [
+      'texts',
+      { texts: ['one'] },
+      'texts cannot be part of an order of files. Send texts to POST /textorder.',
+    ],
     ['no files', { files: [], texts: [] }, 'An order needs files or delegates.'],
-    ['a timeout of 15 minutes', { timeout: 15 }, 'timeout is in minutes: a multiple of 10, 43200 at most'],
+    [
+      'a timeout of 15 minutes',
+      { timeout: 15 },
+      'timeout must be a multiple of 10 minutes, and at most 43200',
+    ],
   ])('refuses %s with the reason, and creates nothing', async (_, more, says) => {
     const before = await rowsOfOrders();
     const { status, body } = await http.post<Refusal>('/order', { ...good, ...more });
@@ -232,8 +240,8 @@ describe('POST /textorder', () => {
 
   test.each<[string, object, readonly string[]]>([
     ['one text without a list', { texts: 'hello' }, ['texts must be a list']],
-    ['no texts', { texts: undefined }, ['An order of texts needs texts.']],
-    ['neither texts nor files', { texts: [], files: [] }, ['An order of texts needs texts.']],
+    ['no texts', { texts: undefined }, ['texts is required for an order of texts.']],
+    ['neither texts nor files', { texts: [], files: [] }, ['texts is required for an order of texts.']],
     [
       'texts that are not texts',
       { texts: ['a', '', 3, null, { text: 'b' }] },
@@ -242,19 +250,19 @@ describe('POST /textorder', () => {
     [
       'files beside them',
       { files: [file] },
-      ['files are no part of an order of texts: POST /order takes them.'],
+      ['files cannot be part of an order of texts. Use POST /order for this.'],
     ],
     ['half of a surrogate pair', { texts: ['a', 'b\ud800'] }, ['texts[1] is not valid Unicode']],
     ['a NUL', { texts: ['a\0'] }, ['texts[0] has a NUL character (U+0000)']],
     [
       '10,001 texts',
       { texts: Array.from({ length: 10_001 }, () => 'a') },
-      ['texts are 10001: an order has at most 10000'],
+      ['texts are 10001, but an order has at most 10000'],
     ],
     [
       'two addresses for three texts',
       { texts: ['a', 'b', 'c'], receiveAddress: [addressOf(700), addressOf(701)] },
-      ['receiveAddress names 2 addresses: it must be one, or one for each of the 3 files.'],
+      ['receiveAddress has 2 addresses, but must have one, or one for each of the 3 files.'],
     ],
   ])('refuses %s, and a price of it in the same words', async (_, more, says) => {
     const before = await rowsOfOrders();

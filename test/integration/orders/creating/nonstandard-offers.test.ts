@@ -110,7 +110,7 @@ describe('offers to a miner', () => {
     const { status, body } = await http.post<Answer>('/inscribe', { ...rest, files: [...files, ...files] });
     expect(status).toBe(400);
     expect(body.error![0]!.msg).toBe(
-      'File 1 makes a transaction above 400000 weight units, which a miner must take directly: order it alone.',
+      'File 1 makes a transaction above 400000 weight units, which only a miner can accept directly. Order this file alone.',
     );
   });
 });

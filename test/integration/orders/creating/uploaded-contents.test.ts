@@ -95,9 +95,9 @@ describe('an order that names an upload by its URL', () => {
     await rm(join(http.filesDir, gone.sha256.slice(0, 2), gone.sha256));
     const spy = vi.spyOn(OutgoingHttp.prototype, 'get');
     try {
-      const unknown = 'names no file of this service: PUT /files/<name> stores one';
+      const unknown = 'names no file of this service; store a file with PUT /files/<name>';
       const deleted =
-        'names a file of this service that was deleted because nothing used it: upload it again';
+        'names a file of this service that was deleted because nothing used it; upload the file again';
       const order = orderOf(
         { name: 'a.txt', url: gone.url, metadataUrl: gone.url },
         { name: 'a.txt', url: 'http://localhost:80/files/nothing' },
@@ -110,7 +110,7 @@ describe('an order that names an upload by its URL', () => {
         `files[0].url ${deleted}`,
         `files[0].metadataUrl ${deleted}`,
         ...[1, 2, 3, 4].map((place) => `files[${place}].url ${unknown}`),
-        'files[5].metadataUrl: its answer does not hold JSON in UTF-8',
+        'files[5].metadataUrl: its response is not JSON in UTF-8',
       ].toSorted();
       for (const [path, body] of [
         ['/inscribe', order],

@@ -230,7 +230,9 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
     const { made, claim, reveal } = await raced('LOSTINONEBLOCK');
     await orders.service.bitcoind.rpc.call('generateblock', [addressOf(900), [claim.reveal.hex, reveal]]);
     const shown = await orders.untilState(made.id, 'error');
-    expect(shown.error).toMatch(/^Another transaction etched the name first/u);
+    expect(shown.error).toMatch(
+      /^The reveal etched nothing, because another transaction etched the name first/u,
+    );
     expect(await orders.runeOf('LOSTINONEBLOCK')).toMatchObject({ etching: claim.reveal.txid });
     const { refund } = await orders.until(made.id, ({ refund: sent }) => sent !== undefined);
     await orders.service.chain.mineMempool();
@@ -354,7 +356,7 @@ describe.skipIf(bitcoindForTests() === null)('etchings to order beside a real no
       ),
     );
     expect(await refusal('UNDERTWELVE')).toMatch(
-      /^rune: The name UNDERTWELVE is locked until block \d+: the first block that could etch it for this order is \d+\.$/u,
+      /^rune: The name UNDERTWELVE is locked until block \d+, but the first block that could have this etching is \d+\.$/u,
     );
   });
 

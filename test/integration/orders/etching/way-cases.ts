@@ -67,7 +67,9 @@ export function wayCases(given: () => EtchingOrders): void {
     await orders.service.bitcoind.rpc.call('generateblock', [addressOf(900), [claim.reveal.hex, reveal]]);
     await chain.mineEmpty(1);
     const shown = await orders.untilState(made.id, 'error');
-    expect(shown.error).toMatch(/^Another transaction etched the name first/u);
+    expect(shown.error).toMatch(
+      /^The reveal etched nothing, because another transaction etched the name first/u,
+    );
     expect(await orders.runeOf('LOSTAFTERDELIVERY')).toMatchObject({ etching: claim.reveal.txid });
     expect(await orders.differences()).toEqual([]);
   });

@@ -76,7 +76,7 @@ test.for([
   expect(answer.body).toBe(
     isKept
       ? text
-      : 'this file was deleted: files are kept until 7 days after an order expired, or 30 days after it was completed or refunded\n',
+      : 'this file was deleted, because files are deleted 7 days after an order expired, or 30 days after it was completed or refunded\n',
   );
 });
 
@@ -205,7 +205,7 @@ describe('an upload', () => {
     const gone = await read(made);
     expect([gone.statusCode, gone.body]).toEqual([
       410,
-      'this file was deleted: uploads are kept for 7 days, or for as long as an order or a collection needs them\n',
+      'this file was deleted, because uploads are deleted after 7 days, unless an order or a collection needs them\n',
     ]);
     await uploadedBefore(made, 29.9);
     await sweepAll(made);

@@ -101,13 +101,15 @@ describe.skipIf(bitcoindForTests() === null)('mints to order beside a real node'
       (await runes.refusal(entry.spaced_rune, count))
         .replaceAll(entry.spaced_rune, 'X')
         .replaceAll(/\d{2,}/gu, 'N');
-    expect(await said(few, 4)).toBe('rune: Of 3 mints of X, 3 are left: 0 are used, and 0 wait for a block.');
+    expect(await said(few, 4)).toBe(
+      'rune: Only 3 of 3 mints of X are left. 0 mints are used, and 0 mints wait for a block.',
+    );
     expect(await said(few, 3)).toBe('taken');
     expect(await said(late)).toBe(
-      'rune: X can be minted from block N. The first block that could have the mints of this order is N.',
+      'rune: X can be minted from block N on, but the first block that could have the mints of this order is N.',
     );
     expect(await said(over)).toBe(
-      'rune: X can be minted up to block N, and no mint is sent for that last block.',
+      'rune: X can be minted only up to block N, and this service sends no mint for this last block.',
     );
     expect(await said(empty)).toBe('rune: A mint of X gives no units.');
     await service.chain.broadcast(await runes.mint(few.id));
@@ -123,7 +125,9 @@ describe.skipIf(bitcoindForTests() === null)('mints to order beside a real node'
     await service.chain.broadcast(await runes.mint(id));
     await service.chain.mineMempool();
     const shown = await runes.untilState(made.id, 'waiting-refund');
-    expect(shown.error).toMatch(/^Of 3 mints of .*, 2 are left: 1 are used, and 0 wait for a block\.$/u);
+    expect(shown.error).toMatch(
+      /^Only 2 of 3 mints of .* are left\. 1 mints are used, and 0 mints wait for a block\.$/u,
+    );
     const { refund } = await runes.until(made.id, ({ refund: back }) => back !== undefined);
     await service.chain.mineMempool();
     expect(await runes.untilState(made.id, 'refunded')).toMatchObject({ refundedMints: 3, executedMints: 0 });
@@ -140,7 +144,7 @@ describe.skipIf(bitcoindForTests() === null)('mints to order beside a real node'
     await service.chain.mineMempool();
     const done = await runes.untilState(made.id, 'completed');
     expect([done.executedMints, done.failedMints.length, done.mintingTxs]).toEqual([1, 2, mintingTxs]);
-    expect(done.error).toMatch(/^Mints are missing: of 3, 2 were mined and not executed\. /u);
+    expect(done.error).toMatch(/^Mints are missing: of 3, 2 were mined but not executed\. /u);
     const { refund } = await runes.until(made.id, ({ refund: back }) => back !== undefined);
     await service.chain.mineMempool();
     // the refund has the base fee of two of the three mints

@@ -99,7 +99,7 @@ describe('orders with parents', () => {
   test.each<[string, object, RegExp]>([
     ['that is unknown', { inscriptionId: idOf('dd') }, /parent d+i0 is not an inscription of this index/u],
     ['that is burned', { inscriptionId: idOf('bb') }, /is burned/u],
-    ['that is lost', { inscriptionId: idOf('cc') }, /is lost: it is not in an output/u],
+    ['that is lost', { inscriptionId: idOf('cc') }, /is lost and not in an output/u],
     ['in upper case', { inscriptionId: idOf('AA') }, /lower case/u],
     ['without a value', { value: undefined }, /value is required/u],
     ['without an owner', { returnAddress: undefined }, /returnAddress is required/u],

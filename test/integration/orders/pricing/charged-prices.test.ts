@@ -401,7 +401,7 @@ describe('the examples of the document', () => {
       if (name === 'inventory') {
         // this service has no inventory; a service with an inventory accepts the request (inventory-orders.test.ts)
         expect([name, answer.status]).toEqual([name, 503]);
-        expect(JSON.stringify(answer.body)).toContain('rareSats is not offered');
+        expect(JSON.stringify(answer.body)).toContain('rareSats is not possible, because');
         continue;
       }
       expect([name, answer.status, answer.body['error'] ?? answer.body['reason']]).toEqual([

@@ -34,7 +34,9 @@ test('an order below the node’s relay rate is refused before an address is sho
   const refused = await order(0.2);
   expect(refused).toMatchObject({
     status: 400,
-    body: { error: [{ msg: 'fee: the node relays nothing below 1 sat/vB, so not 0.2.' }] },
+    body: {
+      error: [{ msg: 'fee must be at least 1 sat/vB, not 0.2, because the node relays nothing below that.' }],
+    },
   });
   expect((await order(1)).status).toBe(200);
 });
@@ -61,7 +63,7 @@ test('the plan of a price warns of a rate that the node does not relay', async (
 test('an order below the estimate is taken, with a warning that it waits', async () => {
   await say(1000n, 36_000n);
   const message =
-    'fee: 2 sat/vB is below the 36 that the node estimates now, so its transactions may wait for days.';
+    'fee of 2 sat/vB is below the present estimate of the node (36), so the transactions may wait for days.';
   expect(await order(2)).toMatchObject({
     status: 200,
     body: { warnings: [{ code: 'fee-below-estimate', message }] },
@@ -75,7 +77,7 @@ test('an order that is burned pays at least the estimate of the node', async () 
   const burned = { burnAfterInscribe: true };
   await say(1000n, 7500n);
   const msg =
-    'fee: with burnAfterInscribe it is at least 7.5 sat/vB now, not 7.4, because anyone could take the inscription before it is burned.';
+    'fee must be at least 7.5 sat/vB with burnAfterInscribe now, not 7.4, because anyone could take the inscription before it is burned.';
   expect(await order(7.4, burned)).toMatchObject({ status: 400, body: { error: [{ msg }] } });
   expect((await order(7.5, burned)).status).toBe(200);
   await say(1000n, null);

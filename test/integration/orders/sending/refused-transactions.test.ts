@@ -132,7 +132,8 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
       expect(refundScript).toBe(scriptBefore);
       expect(events.at(-1)).toMatchObject({ event: 'refunding', from: 'queued', to: null });
       expect({ error, state }).toEqual({
-        error: 'It is not refunded: the mempool or a block has a transaction that spends its payments.',
+        error:
+          'The order is not refunded, because the mempool or a block has a transaction that spends its payments.',
         state: 'queued',
       });
     });

@@ -252,7 +252,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     ]);
     const [made, refused] = both.toSorted((a, b) => a.status - b.status);
     expect([made!.status, [400, 409].includes(refused!.status)]).toEqual([200, true]);
-    expect(refused!.body.error[0]!.msg).toMatch(/no sat of type uncommon now|has just got this sat/u);
+    expect(refused!.body.error[0]!.msg).toMatch(/no sat of type uncommon now|has just taken this sat/u);
     expect(await room.count('uncommon')).toBe(0);
     const third = await room.post<Refusal>('/inscribe', wanted);
     expect([third.status, third.body.error]).toEqual([
@@ -475,42 +475,46 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     [
       'several files in one output',
       { files: [...wanted.files, ...wanted.files], batchMode: 'shared-output' },
-      'rareSats is not possible with batchMode shared-output: each special sat is in an output of its own.',
+      'rareSats is not possible with batchMode shared-output, because each special sat is in an output of its own.',
     ],
     [
       'more files than an order has reveals',
       { files: Array.from({ length: 151 }, () => wanted.files[0]) },
-      'An order with rareSats has at most 150 files and delegates, not 151: each has a reveal of its own.',
+      'An order with rareSats has at most 150 files and delegates, because each of them needs its own reveal. This order has 151.',
     ],
     ['parents', { parents: [parent] }, 'rareSats is not possible with parents.'],
     [
       'uncurseIt',
       { uncurseIt: true },
-      'rareSats is not possible with uncurseIt: a pointer to a sat is a curse.',
+      'rareSats is not possible with uncurseIt, because a pointer to a sat is a curse.',
     ],
     [
       'burnAfterInscribe',
       { burnAfterInscribe: true },
-      'rareSats is not possible with burnAfterInscribe: the special sat would be burned.',
+      'rareSats is not possible with burnAfterInscribe, because the special sat would be burned.',
     ],
     [
       'allowedSatributes',
       { allowedSatributes: ['uncommon'] },
-      'rareSats is not possible with allowedSatributes: those are sats of the payment.',
+      'rareSats is not possible with allowedSatributes, because allowedSatributes is for sats of the payment.',
     ],
     ['an unknown type', { rareSats: 'gold' }, 'rareSats must be one of random, black, block286'],
     ['a type that is sold out', { rareSats: 'pizza' }, 'rareSats: there is no sat of type pizza now.'],
-    ['more postage than the usual', { postage: 547 }, 'postage is at most 546 sats with rareSats, not 547.'],
+    [
+      'more postage than the usual',
+      { postage: 547 },
+      'postage is at most 546 sats with rareSats, but this order has 547.',
+    ],
     [
       'a postage that leaves no output',
       { postage: 330, rareSats: 'block9' },
       'rareSats: there is no sat of type block9 now with a postage of 330 sats.',
     ],
-    ['an invalid timeout', { timeout: 45 }, 'timeout is in minutes: a multiple of 10, 43200 at most'],
+    ['an invalid timeout', { timeout: 45 }, 'timeout must be a multiple of 10 minutes, and at most 43200'],
     [
       'a file without content',
       { files: [{ name: 'a.txt', size: 0, dataURL: 'data:text/plain;base64,' }] },
-      'Sats of type uncommon take files of 1 to 390000 bytes, not of 0.',
+      'Sats of type uncommon are for files of 1 to 390000 bytes, not of 0.',
     ],
   ])('is refused with %s, before there is an address', async (_name, more, message) => {
     await room.stock(0, 10_000);
@@ -535,7 +539,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
       {
         status: 'error',
         reason:
-          'rareSats is not offered: this service has no index of sats (INDEX_SATS), or is still making it',
+          'rareSats is not possible, because this service has no index of sats (INDEX_SATS), or is still making this index',
       },
     ]);
     expect(listed.json()).toMatchObject({ uncommon: { amount: 1, count: 0, minSize: 100_000_000 } });

@@ -109,7 +109,7 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
       outputs: [{ kind: 'refund', value: money - back!.fee, script: hexOf(refund) }],
     });
     const missing =
-      /^A sat of the inventory is missing: file 3 of the order cannot be inscribed, .* Its money is refunded; the other files are inscribed\.$/u;
+      /^A sat of the inventory is missing: file 3 of the order cannot be inscribed, .* Its money is refunded, and the other files are inscribed\.$/u;
     expect((await stateOf(made.id)).error).toMatch(missing);
     const shown = (await room.app.inject({ url: `/order/${made.id}` })).json<{
       readonly files: readonly { readonly inscriptionId?: string; readonly status?: string }[];
@@ -184,7 +184,7 @@ describe.skipIf(bitcoindForTests() === null)('an order that loses a sat once its
       const { error } = await stateOf(made.id);
       return (
         error?.endsWith(
-          'its money is kept until there is an address: write to the operator of this service.',
+          'its money is kept until there is an address for it; write to the operator of this service.',
         ) === true
       );
     });

@@ -139,7 +139,7 @@ test('an order of several files gets all of its sats, in the order of its files,
   const three = [stocked(6), stocked(7), stocked(8)];
   await expect(order('198.51.100.1', three)).rejects.toMatchObject({
     code: 'inventory_taken',
-    message: 'Another order has just got one of these 3 sats of the inventory: try again.',
+    message: 'Another order has just taken one of these 3 sats of the inventory. Try again.',
   });
   expect(await held()).toEqual([5, 8]);
   await order('198.51.100.1', three.slice(0, 2));

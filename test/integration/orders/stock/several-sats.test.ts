@@ -106,20 +106,20 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     const first = await order(wanted(1), '/inscribe');
     expect(await both(wanted(4))).toEqual([
       400,
-      'Your order can have at most 3 sats of the inventory, one for each file, not 4.',
+      'Your order can have at most 3 sats of the inventory, one for each file, but it needs 4.',
     ]);
     expect(await both(wanted(3))).toEqual([
       400,
-      'rareSats: orders that are not paid yet have at most 2 of the 4 sats of type uncommon, not 3.',
+      'rareSats: unpaid orders can have at most 2 of the 4 sats of type uncommon, but this order needs 3.',
     ]);
     const { key } = await giveKey(world.database.pool, { scopes: ['orders'], terms: { reservedMax: 1 } });
     expect(await both(wanted(2), { 'x-api-key': key })).toEqual([
       400,
-      'Your order can have at most 1 sats of the inventory, one for each file, not 2.',
+      'Your order can have at most 1 sats of the inventory, one for each file, but it needs 2.',
     ]);
     expect(await refusal(wanted(2))).toEqual([
       409,
-      'Orders that are not paid yet, or failed, can have half of the sats of this type: try again within 30 minutes.',
+      'Orders that are not paid yet, or failed, can have half of the sats of this type. Try again within 30 minutes.',
     ]);
     // if a key allows all sats, only the stock is the bound
     const generous = await giveKey(world.database.pool, {
@@ -128,12 +128,12 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     });
     expect(await both(wanted(5), { 'x-api-key': generous.key })).toEqual([
       400,
-      'rareSats: orders that are not paid yet have at most 2 of the 4 sats of type uncommon, not 5.',
+      'rareSats: unpaid orders can have at most 2 of the 4 sats of type uncommon, but this order needs 5.',
     ]);
     const long = { ...filesOf(1)[0]!, dataURL: 'data:text/plain;base64,' };
     expect(await refusal({ ...wanted(2), files: [...filesOf(1), long] })).toEqual([
       400,
-      'Sats of type uncommon take files of 1 to 390000 bytes, not of 0 (file 2).',
+      'Sats of type uncommon are for files of 1 to 390000 bytes, not of 0 (file 2).',
     ]);
     expect(await world.customerOrders.cancel(first.id)).toBe(true);
     await world.until(first.id, 'cancelled');
@@ -225,7 +225,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of several files on sats 
     await refundOrder(world.database.pool, made.id, scriptOf(refund));
     // the order's commit is in the mempool
     await world.eventually(
-      async () => (await stateOf(made.id)).error?.startsWith('It is not refunded') === true,
+      async () => (await stateOf(made.id)).error?.startsWith('The order is not refunded') === true,
     );
     await world.chain.mineMempool();
     await world.until(made.id, 'completed');

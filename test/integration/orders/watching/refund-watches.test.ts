@@ -107,13 +107,13 @@ describe.skipIf(bitcoindForTests() === null)('the address of a refund', () => {
     const asked = await refundTo(first);
     expect([asked.exitCode, asked.stderr]).toEqual([
       0,
-      `${short} sats are owed: they go to ${first}, less the fee, once the payments are deep enough and exceed the fee\n`,
+      `${short} sats are owed. They go to ${first}, less the fee, once the payments have enough confirmations and are larger than the fee\n`,
     ]);
     await world.sent(order.id, ['refund']);
     const [refund] = (await world.customerOrders.read(order.id))!.transactions;
     const notes = [
-      `already sent to ${first} in tx ${displayHash(refund!.txid)}`,
-      `nothing is owed now: later payments go to ${second}`,
+      `a refund was already sent to ${first} in tx ${displayHash(refund!.txid)}`,
+      `nothing is owed now; later payments will be refunded to ${second}`,
     ];
     const late = await refundTo(second, '--json');
     expect(late.stderr).toBe(notes.map((note) => `${note}\n`).join(''));

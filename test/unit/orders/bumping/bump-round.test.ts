@@ -176,14 +176,14 @@ test('an error of one order is noted, and stops no other bump', async () => {
   await round.make();
   expect(stored).toEqual(['good']);
   expect([...round.stuck]).toEqual([
-    ['bad', 'The transaction that pays for it cannot be made: The wallet does not sign it.'],
+    ['bad', 'The transaction that would pay for the stuck one cannot be made: The wallet does not sign it.'],
   ]);
 });
 
 test.each([
   ['day', { dayMaxSats: 50n }, 1_000_000n, 100_000n, /50 sats in a day \(ORDER_BUMP_DAY_MAX_SATS\)/u],
-  ['revenue', { revenuePercent: 0n }, 0n, 100_000n, /100000 sats in 30 days, by their revenue/u],
-  ['earned', {}, 1_000_000n, -660n, /the limit of an order that earns this little is 2000 sats/u],
+  ['revenue', { revenuePercent: 0n }, 0n, 100_000n, /100000 sats in 30 days, a share of their revenue/u],
+  ['earned', {}, 1_000_000n, -660n, /the limit is 2000 sats for an order that earns this little/u],
   [
     'order',
     { maxSats: 60n },
@@ -257,7 +257,7 @@ test('all bumps of a round together keep what is owed to partners, and say so', 
   expect(free).toBe(30_000n);
   expect([...round.heldBack]).toEqual(['c', 'd']);
   expect(round.stuck.get('c')).toBe(
-    'It is not in the mempool, the wanted rate is 20.0 sat/vB, and free coins hold 30000 sats, and 45000 are kept for partners and payouts: satscribe wallet fund shows an address to send more to.',
+    'The transaction is not in the mempool, the wanted rate is 20.0 sat/vB, and free coins have 30000 sats, but 45000 are reserved for partners and payouts; satscribe wallet fund shows an address to send coins to.',
   );
 });
 

@@ -71,7 +71,7 @@ describe('a bump of stuck transactions', () => {
     };
     expect(signer.signPlan(bump({ holds }), [holds]).holdings).toEqual([holds]);
     expect(() => signer.signPlan(bump({}), [holds])).toThrow(
-      /holds 5 of rune 840000:1, and the plan names 0/u,
+      /holds 5 of rune 840000:1, but the plan names 0/u,
     );
     const inscribed = { inscriptions: [{ id: 'ai0', offset: 0n }], runes: [] };
     expect(() => signer.signPlan(bump({ holds: inscribed }), [inscribed])).toThrow(/of the kind bump/u);

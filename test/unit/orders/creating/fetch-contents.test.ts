@@ -67,7 +67,7 @@ test('an order is refused in one sentence if not all of its files arrive in time
   expect(faults).toEqual([
     {
       parameter: 'files',
-      message: 'files were not all fetched within 1 seconds: send them as dataURL, or in several orders',
+      message: 'files were not all fetched within 1 seconds; send them as dataURL, or in several orders',
     },
   ]);
   expect(asked).toBeLessThanOrEqual(8);
@@ -86,7 +86,7 @@ test('a client that waits for slow servers gets the reason before its silent con
   const { faults } = await fetchContents(outgoing, noneOfOurs, files, new AbortController().signal, 500);
   expect(performance.now() - startedMs).toBeLessThan(5_000);
   expect(faults.map(({ message }) => message)).toEqual([
-    'files were not all fetched within 0.5 seconds: send them as dataURL, or in several orders',
+    'files were not all fetched within 0.5 seconds; send them as dataURL, or in several orders',
   ]);
 });
 

@@ -135,7 +135,7 @@ test('files of an etching that do not fit into one transaction are refused', () 
   const refusal = quoteOrder(orderTerms(files, [p2tr(1)], plain), prices);
   expect(refusal).toMatchObject({
     code: 'etching-files',
-    reason: expect.stringContaining('room for the first 1 of them') as unknown,
+    reason: expect.stringContaining('space for only the first 1 files') as unknown,
   });
 });
 

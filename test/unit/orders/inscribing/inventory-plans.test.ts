@@ -210,7 +210,7 @@ describe('an order of sats of the inventory', () => {
     const files = Array.from({ length: 151 }, () => oneFile.files[0]!);
     expect(quoteOrder({ ...terms, files, inventory: files.map(() => sat!) }, prices)).toMatchObject({
       code: 'inventory-files',
-      reason: expect.stringContaining('at most 150 files and delegates, not 151') as string,
+      reason: expect.stringContaining('at most 150 files and delegates, because') as string,
     });
   });
 

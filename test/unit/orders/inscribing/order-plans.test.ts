@@ -363,7 +363,7 @@ test.each<[string, Partial<OrderTerms>]>([
 
 test.each<[string, Partial<OrderTerms>]>([
   ['nodes relay', {}],
-  ['a block has room for', { nonStandard: true }],
+  ['a block has space for', { nonStandard: true }],
   ['of a child', { parents: [parent(1), parent(2)] }],
   ['with metadata', { files: [{ ...textFile(1), metadata: 100_000 }] }],
 ])('the largest content in the message fits, and one more byte does not: %s', (_, terms) => {
@@ -380,7 +380,7 @@ test.each<[string, Partial<OrderTerms>]>([
 test('a file with too large metadata is refused with that reason', () => {
   const terms = { ...oneFile, files: [{ ...textFile(1), metadata: 500_000 }] };
   const refused = quoteOrder(terms, prices);
-  expect(refused.kind === 'refused' && refused.reason).toMatch(/ Its metadata alone is too large\.$/u);
+  expect(refused.kind === 'refused' && refused.reason).toMatch(/ The metadata alone is too large\.$/u);
 });
 
 test('no reveal is heavier than nodes relay, and no file is left out', () => {

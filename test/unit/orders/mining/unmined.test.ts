@@ -21,7 +21,7 @@ test('a reveal is given up immediately if the miner refuses it', () => {
 test('a reveal is given up after its time, and the reason says what the miner did', () => {
   expect(unminedReason(waiting, until)).toBeNull();
   expect(unminedReason(waiting, late)).toMatch(/did not answer within 24 hours/u);
-  expect(unminedReason({ ...waiting, acceptedAt: new Date(1) }, late)).toMatch(/no block had it within 24/u);
+  expect(unminedReason({ ...waiting, acceptedAt: new Date(1) }, late)).toMatch(/did not mine it within 24/u);
 });
 
 test('a reveal in a block is never given up', () => {

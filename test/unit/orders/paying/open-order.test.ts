@@ -139,7 +139,7 @@ describe('an order to be paid', () => {
     const coins = [600n, rest].map((value, vout) => ({ vout, value, ranges: null }));
     expect(afterPayment(open, { coins }, regtestSatributes())).toMatchObject({
       kind: 'failed',
-      reason: expect.stringContaining('depends on its txid') as string,
+      reason: expect.stringContaining('the txid of the payment decides which') as string,
     });
   });
 

@@ -161,7 +161,7 @@ describe('a data URL', () => {
     expect(readDataUrl(url)).toMatchObject({ mediaType });
   });
 
-  const shape = 'must be of the form data:<media type>;base64,<data>';
+  const shape = 'must have the form data:<media type>;base64,<data>';
   test.each([
     ['', shape],
     ['data:', shape],
@@ -171,27 +171,27 @@ describe('a data URL', () => {
     ['data:text/plain;name="a,aGk=', shape],
     ['data:text/plain;name="a"b,aGk=', shape],
     [`data:${'a'.repeat(600)},x`, shape],
-    ['data:text/plain;base64;charset=utf-8,aGk=', 'has ;base64 in another place'],
+    ['data:text/plain;base64;charset=utf-8,aGk=', 'must have ;base64 directly before its comma'],
     ['data:text/pl\0ain;base64,aGk=', 'has a control character before its comma'],
-    ['data:;base64,A', 'is not base64: 1 characters do not encode whole bytes'],
-    ['data:;base64,AB=', 'is not base64: 2 characters and 1 of padding'],
-    ['data:;base64,A===', 'is not base64: 1 characters and 3 of padding'],
-    ['data:;base64,=AAA', 'is not base64: it continues after its padding'],
-    ['data:;base64,@@@@', 'is not base64: "@" is not one of its characters'],
-    ['data:;base64,ABC\u00e9', 'is not base64: a character that is not ASCII'],
-    ['data:;base64,AB%', 'is not base64: it has a percent sign'],
-    ['data:;base64,AB%00', String.raw`is not base64: "\u0000"`],
-    ['data:;base64,a+b-', 'is not clearly base64: it has characters of two alphabets'],
+    ['data:;base64,A', 'is not base64, because 1 characters do not encode complete bytes'],
+    ['data:;base64,AB=', 'is not base64, because 2 characters and 1 of padding'],
+    ['data:;base64,A===', 'is not base64, because 1 characters and 3 of padding'],
+    ['data:;base64,=AAA', 'is not base64, because it continues after its padding'],
+    ['data:;base64,@@@@', 'is not base64, because "@" is not one of its characters'],
+    ['data:;base64,ABC\u00e9', 'is not base64, because a character that is not ASCII'],
+    ['data:;base64,AB%', 'is not base64, because it has a percent sign'],
+    ['data:;base64,AB%00', String.raw`is not base64, because "\u0000"`],
+    ['data:;base64,a+b-', 'is not clearly base64, because it has characters of two alphabets'],
     // the blanks were plus signs, which an HTML form turned into blanks
-    ['data:;base64,  /v7 ', 'is not clearly base64: its blanks may have been plus signs'],
-    ['data:;base64,A B=', 'is not base64: 2 characters and 1 of padding'],
+    ['data:;base64,  /v7 ', 'is not clearly base64, because its spaces may have been plus signs'],
+    ['data:;base64,A B=', 'is not base64, because 2 characters and 1 of padding'],
     ['data:,100%', 'has a percent sign without two hex digits after it'],
     ['data:,a#b', 'has a #'],
     ['data:,a\nb', 'has a line break'],
     ['data:,a\0b', 'has a line break or another control character'],
-    ['data:,a ', 'ends with a blank'],
+    ['data:,a ', 'ends with a space'],
     ['data:,\ud800', 'is not valid Unicode'],
-    ['data:image/png,iVBORw0KGgoAAAANSUhEUg==', 'looks like base64 without its mark'],
+    ['data:image/png,iVBORw0KGgoAAAANSUhEUg==', 'looks like base64, but does not say so'],
   ])('is refused: %j', (url, words) => {
     const found = readDataUrl(url);
     expect(found.kind === 'refused' && found.reason.slice(0, words.length)).toBe(words);
@@ -258,12 +258,12 @@ describe('metadata', () => {
   });
 
   test('is refused if it is not JSON, or not UTF-8', () => {
-    expect(cbor('{"a":}')).toEqual(['does not hold JSON in UTF-8']);
-    expect(cbor(Uint8Array.of(0x22, 0xff, 0x22))).toEqual(['does not hold JSON in UTF-8']);
+    expect(cbor('{"a":}')).toEqual(['is not JSON in UTF-8']);
+    expect(cbor(Uint8Array.of(0x22, 0xff, 0x22))).toEqual(['is not JSON in UTF-8']);
   });
 
-  const held = 'does not hold metadata that can be kept:';
-  const number = 'is a number that cannot be kept exactly: send it as a text';
+  const held = 'has metadata that cannot be kept:';
+  const number = 'is a number that cannot be kept exactly; send it as a text';
   test.each([
     ['{"attributes":[{"value":1e400}]}', `${held} attributes[0].value ${number}`],
     ['18446744073709551616', `${held} its value ${number}`],

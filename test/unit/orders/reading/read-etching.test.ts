@@ -78,10 +78,13 @@ test.each<[string, object]>([
   ['symbol must be one character', { symbol: 'ab' }],
   ['symbol must be one character', { symbol: '\ud800' }],
   ['symbol must be one character', { symbol: 7 }],
-  ['premine has more than 2 decimals, which is all that the token has', { premine: '0.001' }],
+  ['premine has more than 2 decimals, the maximum of this token', { premine: '0.001' }],
   ['premine must be above 0', { premine: -1 }],
   ['premine must be a number, or a text of digits', { premine: [] }],
-  ['premine is above 2^53 - 1, where numbers of JSON are not exact: send it as a text', { premine: 2 ** 53 }],
+  [
+    'premine is above 2^53 - 1, and larger JSON numbers are not exact; send it as a text',
+    { premine: 2 ** 53 },
+  ],
   ['premine is above 2^128 - 1 base units', { premine: most }],
   ['terms must be an object', { terms: 5 }],
   ['terms.cap is required.', { terms: { amount: 1 } }],
@@ -102,9 +105,9 @@ test.each<[string, object]>([
     'terms.offset.end must be above terms.offset.start',
     { terms: { ...order.terms, offset: { start: 5, end: 4 } } },
   ],
-  ['supply must be premine + cap × amount: 1000.5', { supply: 1000 }],
-  ['supply must be premine + cap × amount: 1000.5', { supply: 0 }],
-  ['supply must be premine + cap × amount: 0.5', { terms: null }],
+  ['supply must be premine + cap × amount, which is 1000.5', { supply: 1000 }],
+  ['supply must be premine + cap × amount, which is 1000.5', { supply: 0 }],
+  ['supply must be premine + cap × amount, which is 0.5', { terms: null }],
   ['An etching needs a premine, or terms', { premine: null, terms: null, supply: null }],
   [
     'premine + cap × amount is above 2^128 - 1 base units',
@@ -155,6 +158,6 @@ test('missing parts of an etching are named beside faults of other fields', () =
   readEtching(values, {});
   expect(values.faults.map(({ message }) => message)).toEqual([
     expect.stringContaining('receiveAddress') as string,
-    'An etching needs a premine, or terms by which it is minted.',
+    'An etching needs a premine, or terms for mints.',
   ]);
 });

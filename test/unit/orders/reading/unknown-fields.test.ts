@@ -95,19 +95,19 @@ test('too long lists are refused by their length, before an item is read', () =>
   const long: readonly (readonly [object, string])[] = [
     [
       { ...order, parents: many(parent, orderBounds.parents + 1) },
-      'An order has at most 100 parents, not 101.',
+      'An order has at most 100 parents, but this order has 101.',
     ],
     [
       { ...order, receiveAddress: many(address, orderBounds.files + 1) },
-      'receiveAddress names 10001 addresses: an order has at most 10000 files and delegates.',
+      'receiveAddress has 10001 addresses, but an order has at most 10000 files and delegates.',
     ],
     [
       { ...order, burnAfterInscribe: true, receiveAddress: many(address, 1_000_000) },
-      'receiveAddress names 1000000 addresses: an order has at most 10000 files and delegates.',
+      'receiveAddress has 1000000 addresses, but an order has at most 10000 files and delegates.',
     ],
     [
       { ...order, delegates: many(delegate, 1_000_000) },
-      'files and delegates are 1000001: an order has at most 10000',
+      'files and delegates are 1000001, but an order has at most 10000',
     ],
   ];
   for (const [body, message] of long) {

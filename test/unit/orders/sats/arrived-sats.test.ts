@@ -81,7 +81,8 @@ describe('the sats that arrived for an order', () => {
     const sats = new ArrivedSats(answers(known(special - 1)), 0);
     expect(await settled(sats, [paymentAt(0)])).toEqual({
       kind: 'unwanted',
-      reason: 'No output of the payment begins with a sat that is uncommon, as allowedSatributes asks.',
+      reason:
+        'No output of the payment begins with a sat that is uncommon, but allowedSatributes needs this.',
     });
   });
 

@@ -10,7 +10,7 @@ test('the wait of a fee rate follows the estimates of the node', () => {
     'its fee rate is enough for half an hour by the node’s estimate (10 sat/vB)',
     'its fee rate is enough for an hour by the node’s estimate (5 sat/vB)',
     'its fee rate is enough for a day by the node’s estimate (3 sat/vB)',
-    'its fee rate is below the estimate for a day (3 sat/vB): it may wait long',
+    'its fee rate is below the estimate for a day (3 sat/vB), so it may wait long',
     'its fee rate is below the node’s minimum (1 sat/vB)',
   ]);
 });
