@@ -23,8 +23,8 @@ const shownMax = 100;
 export function wrongFiles(id: string, faults: readonly ApprovalFault[], untried = 0): AppError {
   const lines = faults.slice(0, shownMax).map(({ where, why }) => `${where} ${why}.`);
   if (faults.length > shownMax) lines.push(`… and ${faults.length - shownMax} more.`);
-  if (untried > 0) lines.push(`${untried} more files were not fetched after these faults.`);
-  const message = `The collection ${id} was not changed:\n  ${lines.join('\n  ')}`;
+  if (untried > 0) lines.push(`${untried} more files were not fetched because of these faults.`);
+  const message = `The collection ${id} was not changed, because of these faults:\n  ${lines.join('\n  ')}`;
   return new AppError('mint_files_wrong', message, {
     id,
     faults: faults.slice(0, shownMax),

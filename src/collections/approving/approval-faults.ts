@@ -37,24 +37,24 @@ export function termFaults({ collection, phases, files }: ApprovalFacts): readon
   if (creatorAddress === null && (price > 0n || priced.length > 0))
     faults.push({
       where: 'creator-address',
-      why: `is missing, and items have a price${priced.length === 0 ? '' : ` (in phase ${priced.join(', ')})`}: its receiver is unknown`,
+      why: `is missing, and items have a price${priced.length === 0 ? '' : ` (in phase ${priced.join(', ')})`}, so the receiver of the price is unknown`,
     });
-  if (phases.length === 0) faults.push({ where: 'phases', why: 'are missing: nothing could be sold' });
+  if (phases.length === 0) faults.push({ where: 'phases', why: 'are missing, so nothing could be sold' });
   if (files.length === 0)
-    faults.push({ where: 'files', why: 'are missing: satscribe mint upload adds the files of a folder' });
+    faults.push({ where: 'files', why: 'are missing; add the files of a folder with satscribe mint upload' });
   else if (files.length !== totalCount && files.length !== 1)
     faults.push({
       where: 'files',
-      why: `are ${files.length}, and totalCount is ${totalCount}: send that number of files, or one file for an edition`,
+      why: `are ${files.length}, but totalCount is ${totalCount}; send totalCount files, or one file for an edition`,
     });
   return [...faults, ...files.flatMap(nameFaults)];
 }
 
 function nameFaults({ name, url, stored }: CollectionFile): readonly ApprovalFault[] {
   if (contentTypeOf(name) === null)
-    return [{ where: name, why: `is of a type that cannot be ordered: ${fileExtensions}` }];
+    return [{ where: name, why: `has a type that cannot be inscribed; the types are ${fileExtensions}` }];
   return url === null && stored === null
-    ? [{ where: name, why: 'has no URL and was not uploaded: satscribe mint upload brings it' }]
+    ? [{ where: name, why: 'has no URL and was not uploaded; upload it with satscribe mint upload' }]
     : [];
 }
 
@@ -62,10 +62,10 @@ function nameFaults({ name, url, stored }: CollectionFile): readonly ApprovalFau
  * Returns why a file of this length cannot be sold, worded to follow the file's name. `null` if it can be sold. Pure.
  */
 export function contentFault(bytes: number, { bytesMax, nonStandard }: ApprovalOptions): string | null {
-  if (bytes === 0) return 'is empty: an inscription has at least one byte';
-  if (bytes > bytesMax) return `has ${bytes} bytes, and a file at most ${bytesMax}`;
+  if (bytes === 0) return 'is empty, but an inscription needs at least one byte';
+  if (bytes > bytesMax) return `has ${bytes} bytes, but a file has at most ${bytesMax}`;
   return !nonStandard && leastRevealWeight(bytes) > standardWeightMax
-    ? `has ${bytes} bytes, which no standard transaction inscribes: only a miner takes it (NONSTANDARD_MINER_URL)`
+    ? `has ${bytes} bytes, which no standard transaction can inscribe; this needs a miner (NONSTANDARD_MINER_URL)`
     : null;
 }
 
@@ -90,7 +90,7 @@ export function contentFaults(
     if (double === undefined) first.set(hex, name);
     return double === undefined || options.allowsDoubles
       ? []
-      : [{ where: name, why: `has the same bytes as ${double}: --allow-doubles sells both` }];
+      : [{ where: name, why: `has the same bytes as ${double}; use --allow-doubles to sell both items` }];
   });
 }
 

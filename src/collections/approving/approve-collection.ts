@@ -91,7 +91,7 @@ async function lostContents(
 
 const lostFault = ({ name }: CollectionFile): ApprovalFault => ({
   where: name,
-  why: 'was uploaded, but the disk of files has lost it: upload it again with satscribe mint upload',
+  why: 'was uploaded, but is now missing on the disk of files; upload it again with satscribe mint upload',
 });
 
 /**
@@ -126,7 +126,7 @@ async function decide(
 
 const missingFault = ({ name, stored }: CollectionFile): readonly ApprovalFault[] =>
   stored === null
-    ? [{ where: name, why: 'changed while the collection was approved: approve it again' }]
+    ? [{ where: name, why: 'was changed during the approval; approve the collection again' }]
     : [];
 
 /**

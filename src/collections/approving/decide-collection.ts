@@ -16,7 +16,7 @@ export function refuseCollection(pool: pg.Pool, id: string, reason: string): Pro
 export function closeCollection(pool: pg.Pool, id: string, reason: string): Promise<void> {
   return decide(pool, id, 'closed', reason, ({ state }) => {
     if (state === 'approved') return;
-    const message = `The collection ${id} is ${state}: only an approved one can be closed.`;
+    const message = `The collection ${id} is ${state}, but only an approved collection can be closed.`;
     throw new AppError('mint_decided', message, { id, state });
   });
 }

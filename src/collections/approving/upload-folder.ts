@@ -114,7 +114,7 @@ function countFaults(
     : [
         {
           where: 'The folder',
-          why: `has ${length} files, and totalCount is ${totalCount}: give that number of files, or one file for an edition`,
+          why: `has ${length} files, but totalCount is ${totalCount}; use a folder with totalCount files, or with one file for an edition`,
         },
       ];
 }
@@ -128,7 +128,8 @@ async function fileFaults(
     if (name.length > collectionBounds.nameChars)
       return `has a name of more than ${collectionBounds.nameChars} characters`;
     if (textFault(name) !== null) return 'has a name that cannot be stored';
-    if (contentTypeOf(name) === null) return `is of a type that cannot be ordered: ${fileExtensions}`;
+    if (contentTypeOf(name) === null)
+      return `has a type that cannot be inscribed; the types are ${fileExtensions}`;
     const facts = await readable(folder, stat(join(folder, name)));
     return facts.isFile() ? contentFault(facts.size, options) : 'is not a file';
   });

@@ -79,7 +79,7 @@ function longProblem({ phases }: Pick<NewCollection, 'phases'>): string | null {
   const most = collectionBounds.strangersAllowances;
   return listed <= most
     ? null
-    : `${listed} addresses are listed, and at most ${most} can be without a key: send a key.`;
+    : `The collection lists ${listed} addresses, but without a key at most ${most} are allowed. Send a key.`;
 }
 
 /**
@@ -96,13 +96,13 @@ async function undecidedProblem(tx: pg.ClientBase, client: string): Promise<stri
     [client, networkOfClient(client), undecidedBounds.days],
   );
   const { of_client: ofClient = 0, of_network: ofNetwork = 0, of_all: ofAll = 0 } = rows[0] ?? {};
-  const again = 'send a key, or wait until the operator has decided about them.';
+  const again = 'Send a key, or wait until the operator has decided about these collections.';
   if (ofClient >= undecidedBounds.client)
-    return `Your address has ${ofClient} collections that wait for the operator, and may have ${undecidedBounds.client}: ${again}`;
+    return `Your IP address has ${ofClient} collections that wait for the operator, and may have at most ${undecidedBounds.client}. ${again}`;
   if (ofNetwork >= undecidedBounds.network)
-    return `Your network has ${ofNetwork} collections that wait for the operator, and may have ${undecidedBounds.network}: ${again}`;
+    return `Your network has ${ofNetwork} collections that wait for the operator, and may have at most ${undecidedBounds.network}. ${again}`;
   if (ofAll >= undecidedBounds.all)
-    return `${ofAll} collections of creators without a key wait for the operator, which is the maximum: ${again}`;
+    return `${ofAll} collections of creators without a key wait for the operator, which is the maximum. ${again}`;
   return null;
 }
 

@@ -37,7 +37,7 @@ export async function updatePhases(
   if (!mayChange(collection)) return { kind: 'foreign' };
   const values = new RequestValues();
   if (collection.state !== 'pending' && collection.state !== 'approved')
-    values.sentence('id', `The collection is ${collection.state}: its phases can no longer be changed.`);
+    values.sentence('id', `The collection is ${collection.state}, so its phases can no longer be changed.`);
   findPhaseFaults(values, phases, {
     totalCount: collection.totalCount,
     price: collection.price,
@@ -71,12 +71,12 @@ function findSoldFaults(
     if (now === undefined && ordered.has(phase))
       values.sentence(
         'phases',
-        `Orders bought from phase ${phase}, so it must stay: send it with its id. An endDate ends it.`,
+        `Phase ${phase} must stay, because orders bought items from it. Send the phase with its id. To end the phase, set its endDate.`,
       );
     if (now !== undefined && now.items !== null && now.items < taken)
       values.fault(
         `phases[${now.place}].inscriptionsCount`,
-        `is ${now.items}, and ${taken} items of phase ${phase} are sold or reserved`,
+        `is ${now.items}, but ${taken} items of phase ${phase} are already sold or reserved`,
       );
   }
 }

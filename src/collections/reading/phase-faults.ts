@@ -21,7 +21,7 @@ export function findPhaseFaults(
     if (items !== null && items > terms.totalCount)
       values.fault(
         `phases[${place}].inscriptionsCount`,
-        `is ${items}, and the collection has ${terms.totalCount} items`,
+        `is ${items}, but the collection has only ${terms.totalCount} items`,
       );
     if (price !== null && price > 0n) findPriceFault(values, `phases[${place}].price`, terms);
   }
@@ -30,7 +30,7 @@ export function findPhaseFaults(
       if (isContested(phase, other, terms))
         values.sentence(
           `phases[${later}]`,
-          `phases[${later}] and phases[${place}] are public at the same time and have different prices.`,
+          `phases[${later}] and phases[${place}] are public at the same time, so they must have the same price.`,
         );
 }
 
@@ -44,9 +44,9 @@ function findPriceFault(
   { isInRunes, hasCreatorAddress }: PhaseTerms,
 ): void {
   if (isInRunes)
-    values.sentence(field, `${field} is above 0, but the collection is sold for a rune: leave it out.`);
+    values.sentence(field, `${field} is above 0, but the collection is sold for a rune. Leave ${field} out.`);
   else if (!hasCreatorAddress)
-    values.fault(field, 'is above 0, but creator-address is missing: it names the receiver');
+    values.fault(field, 'is above 0, so creator-address is required; it receives the price');
 }
 
 /**

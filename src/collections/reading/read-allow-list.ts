@@ -26,7 +26,7 @@ export function* readAllowList(
   if (entries.length > collectionBounds.allowances) {
     values.fault(
       name,
-      `has ${entries.length} addresses: a collection has at most ${collectionBounds.allowances}`,
+      `has ${entries.length} addresses, but a collection has at most ${collectionBounds.allowances}`,
     );
     return [];
   }
@@ -62,7 +62,7 @@ function entriesOf(
   if (isFields(given) && !isIndexed(given)) return Object.entries(given);
   return readGivenList(values, given, name).flatMap((map, place) => {
     if (isFields(map)) return Object.entries(map);
-    values.fault(`${name}[${place}]`, 'must be an object keyed by address');
+    values.fault(`${name}[${place}]`, 'must be an object whose keys are addresses');
     return [];
   });
 }
@@ -76,6 +76,6 @@ function readAllocation(values: RequestValues, given: unknown, field: string): n
   if (value === -1 || value === '-1') return null;
   const items = values.whole(value, name);
   if (items !== null && items > BigInt(collectionBounds.items))
-    values.fault(name, `must be at most ${collectionBounds.items}, or -1 for no bound`);
+    values.fault(name, `must be at most ${collectionBounds.items}, or -1 for no limit`);
   return items === null ? 0 : Number(items);
 }

@@ -41,7 +41,7 @@ export function readAltPrices(values: RequestValues, given: unknown): SentRunePr
   if (others.length > 0)
     return values.fault(
       'altPrices',
-      `has ${others.length + 1} prices: a collection is sold for only one rune, because an order does not say which one it pays`,
+      `has ${others.length + 1} prices, but only one rune is possible, because an order does not say which rune pays for it`,
     );
   return readPrice(values, ...first);
 }
@@ -50,7 +50,7 @@ function readPrice(values: RequestValues, key: string, value: unknown): SentRune
   const field = `altPrices.${key.slice(0, tokenChars)}`;
   const keyed = key === runeKey ? null : (parseSpacedRune(key)?.rune ?? null);
   if (key !== runeKey && keyed === null)
-    return values.fault(field, `is not a known price: its key must be "${runeKey}"`);
+    return values.fault(field, `is not a known price; its key must be "${runeKey}"`);
   const price = values.object(value, field);
   if (price === null) return null;
   const amount = readAmountText(values, price['amount'], `${field}.amount`);
@@ -72,8 +72,9 @@ function readToken(
   const parsed = parseSpacedRune(token);
   if (parsed !== null) return { rune: parsed.rune, token };
   const capitals = token.toUpperCase();
-  const expected = parseSpacedRune(capitals) === null ? runeNameForm : `Send it in capitals: ${capitals}`;
-  return values.fault(field, `is not the name of a rune: ${whyNoSpacedRune(token)}. ${expected}.`);
+  const expected =
+    parseSpacedRune(capitals) === null ? runeNameForm : `Send the name in capitals: ${capitals}`;
+  return values.fault(field, `is not the name of a rune (${whyNoSpacedRune(token)}). ${expected}.`);
 }
 
 function readAmountText(
@@ -88,7 +89,7 @@ function readAmountText(
   if (typeof given === 'number' && amount.replaceAll(/\D/gu, '').length > exactDigits)
     return values.fault(
       field,
-      `has more than ${exactDigits} digits: send it as a text, so that no digit is lost`,
+      `has more than ${exactDigits} digits; send it as a text, so that no digit is lost`,
     );
   const fault = amountFault(amount);
   return fault === null ? { amount, shown: given } : values.fault(field, `${fault}.`);

@@ -51,7 +51,7 @@ const slugPattern = /^[a-z0-9][a-z0-9_-]{0,99}$/u;
 export const isCollectionSlug = (text: string): boolean => slugPattern.test(text);
 
 const slugForm =
-  'must be 1 to 100 small letters without accents, digits, - or _, and begin with a letter or digit: it is part of URLs';
+  'must be 1 to 100 small letters without accents, digits, - or _, and must begin with a letter or digit, because it is a part of URLs';
 /** sha256 of an empty text. Clients without a key send this value. */
 const emptyKeyHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 /** Maximum number of characters of an account name or link. */
@@ -114,15 +114,21 @@ function findSharedFaults(
 ): void {
   const hasCreatorAddress = isGiven(given['creator-address']);
   if (price > 0n && runePrice === null && !hasCreatorAddress)
-    values.sentence('creator-address', 'creator-address is required if price is above 0: it gets the price.');
+    values.sentence(
+      'creator-address',
+      'creator-address is required if price is above 0, because it receives the price.',
+    );
   // only one price is allowed, because an order does not say which of two prices it pays
   if (runePrice !== null && price > 0n)
-    values.sentence('price', 'price and altPrices are both given: items are sold for sats or for a rune.');
+    values.sentence(
+      'price',
+      'price and altPrices cannot both be given, because items are sold either for sats or for a rune.',
+    );
   if (isParentGiven(given['parent']))
-    values.fault('parent', 'is not accepted: items of collections have no parent here. Leave it out');
+    values.fault('parent', 'is not accepted, because items of collections have no parent here. Leave it out');
   if (totalCount === null) return;
   if (files.length > totalCount)
-    values.fault('files', `are ${files.length}, and totalCount is ${totalCount}`);
+    values.fault('files', `are ${files.length}, but totalCount is ${totalCount}`);
   findPhaseFaults(values, phases, {
     totalCount,
     price,
@@ -146,7 +152,7 @@ function* readAllPhases(
     if (allowances.length > 0)
       values.sentence(
         'allowList',
-        'allowList and phases are both given: give each phase its allowList instead.',
+        'allowList and phases cannot both be given. Give each phase its own allowList instead.',
       );
     return phases;
   }
@@ -167,7 +173,9 @@ function readSlug(values: RequestValues, given: unknown): string | null {
   const text = values.text(given, 'id');
   if (text === null) return values.required(given, 'id');
   if (!isCollectionSlug(text)) return values.fault('id', slugForm);
-  return parseInscriptionId(text) === null ? text : values.fault('id', 'is the id of an inscription');
+  return parseInscriptionId(text) === null
+    ? text
+    : values.fault('id', 'must not be the id of an inscription');
 }
 
 function readText(values: RequestValues, given: unknown, name: string, charsMax: number): string | null {
@@ -234,7 +242,7 @@ function readKeyHash(values: RequestValues, given: unknown): Buffer | null {
   if (text === null || text === emptyKeyHash) return null;
   return /^[0-9a-f]{64}$/u.test(text)
     ? Buffer.from(text, 'hex')
-    : values.fault('apikeyhash', 'must be the sha256 of an API key: 64 hex characters');
+    : values.fault('apikeyhash', 'must be the sha256 of an API key, in 64 hex characters');
 }
 
 /** Whether a parent was sent. An empty object does not name an inscription, so it is not a parent. */

@@ -20,7 +20,10 @@ export function* readPhasesRequest(body: unknown, network: NetworkParameters): S
   if (id === null) values.required(given['id'], 'id');
   const phases = yield* readPhases(values, given['phases'], network);
   if (phases.length === 0 && values.faults.length === 0)
-    values.sentence('phases', 'phases is required: all phases of the collection after the change.');
+    values.sentence(
+      'phases',
+      'phases is required. Send all phases that the collection has after the change.',
+    );
   return id === null || values.faults.length > 0
     ? { kind: 'faulty', faults: values.faults }
     : { kind: 'read', id, phases };

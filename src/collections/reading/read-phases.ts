@@ -31,7 +31,7 @@ export function* readPhases(
 ): Steps<readonly SentPhase[]> {
   const list = readGivenList(values, given, 'phases');
   if (list.length > collectionBounds.phases) {
-    values.fault('phases', `are ${list.length}: a collection has at most ${collectionBounds.phases}`);
+    values.fault('phases', `are ${list.length}, but a collection has at most ${collectionBounds.phases}`);
     return [];
   }
   const phases: SentPhase[] = [];
@@ -47,7 +47,7 @@ export function* readPhases(
   if (listed > collectionBounds.allowances)
     values.fault(
       'phases',
-      `list ${listed} addresses: a collection has at most ${collectionBounds.allowances}`,
+      `list ${listed} addresses, but a collection has at most ${collectionBounds.allowances}`,
     );
   return phases;
 }
@@ -63,12 +63,12 @@ function* readPhase(
   if (isPublic && allowances.length > 0)
     values.sentence(
       `${field}.allowList`,
-      `${field} is public, so everyone may buy: leave out allowList, or send isPublic 0.`,
+      `${field} is public, so everyone may buy. Leave out allowList, or send isPublic 0.`,
     );
   const startsAt = readMoment(values, fields['startDate'], `${field}.startDate`);
   const endsAt = readMoment(values, fields['endDate'], `${field}.endDate`);
   if (startsAt !== null && endsAt !== null && endsAt <= startsAt)
-    values.fault(`${field}.endDate`, `is not after ${field}.startDate`);
+    values.fault(`${field}.endDate`, `must be after ${field}.startDate`);
   return {
     phase: readName(values, fields['id'], `${field}.id`),
     items: readItems(values, fields['inscriptionsCount'], `${field}.inscriptionsCount`),
@@ -90,7 +90,10 @@ function readItems(values: RequestValues, given: unknown, name: string): number 
   const items = values.whole(given, name);
   if (items === null) return null;
   if (items < 1n || items > BigInt(collectionBounds.items))
-    values.fault(name, `must be from 1 to ${collectionBounds.items}; leave it out for all that are left`);
+    values.fault(
+      name,
+      `must be from 1 to ${collectionBounds.items}; leave it out to sell all items that are left`,
+    );
   return Number(items);
 }
 

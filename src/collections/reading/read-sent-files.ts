@@ -24,7 +24,7 @@ export function readSentFiles(
   if (list.length > collectionBounds.filesByUrl) {
     values.fault(
       'files',
-      `are ${list.length}: a creation names at most ${collectionBounds.filesByUrl} by URL. Leave out files, and the operator uploads them with satscribe mint upload`,
+      `are ${list.length}, but a creation has at most ${collectionBounds.filesByUrl} files by URL. Leave files out; the operator then uploads them with satscribe mint upload`,
     );
     return [];
   }
@@ -53,7 +53,7 @@ function readSentFile(
   if (url === null) values.required(fields['url'], `${field}.url`);
   else checkUrl(values, url, `${field}.url`, urlProblem);
   const bytes = values.whole(fields['size'], `${field}.size`);
-  if (bytes === 0n) values.fault(`${field}.size`, 'is 0: a file without bytes cannot be inscribed');
+  if (bytes === 0n) values.fault(`${field}.size`, 'is 0, but a file without bytes cannot be inscribed');
   return name === null || url === null ? null : { name, url, bytes: bytes === null ? null : Number(bytes) };
 }
 
@@ -78,6 +78,9 @@ function readFileName(values: RequestValues, given: unknown, name: string): stri
     return values.fault(name, `has more than ${collectionBounds.nameChars} characters`);
   if (notInNames.test(text)) return values.fault(name, 'has a slash, a backslash or a control character');
   if (contentTypeOf(text) === null)
-    return values.fault(name, `has an extension that cannot be inscribed: files are of ${fileExtensions}`);
+    return values.fault(
+      name,
+      `has an extension that cannot be inscribed; the extensions are ${fileExtensions}`,
+    );
   return text;
 }

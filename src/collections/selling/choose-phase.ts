@@ -125,23 +125,23 @@ function problemOf(phase: Phase, { count, allowances }: WantedItems): string | n
     if (allowance === undefined) return `Phase ${name} sells only to the addresses of its list.`;
     const left = leftOf(allowance);
     if (left !== null && left < count)
-      return `Phase ${name} allows this address ${allowance.items ?? 0} items, and ${allowance.paid} of them are paid for.`;
+      return `Phase ${name} allows this address ${allowance.items ?? 0} items, and ${allowance.paid} of these items are paid for.`;
   }
   if (items !== null && items - taken < count)
-    return `Free items of phase ${name}: ${items - taken}. The others are sold, or reserved by orders that are not paid yet.`;
+    return `Phase ${name} has only ${items - taken} free items. Its other items are sold, or reserved by unpaid orders.`;
   return null;
 }
 
 const freeWords = (free: number): string =>
   free === 0
     ? 'The collection is sold out. Items of orders that are not paid in time become free again.'
-    : `Free items of the collection: ${free}. The others are sold, or reserved by orders that are not paid yet.`;
+    : `The collection has only ${free} free items. Its other items are sold, or reserved by unpaid orders.`;
 
 function closedReason(phases: readonly Phase[], now: Date): string {
   const [next] = phases
     .flatMap(({ phase, startsAt }) => (startsAt !== null && startsAt > now ? [{ phase, startsAt }] : []))
     .toSorted((a, b) => a.startsAt.getTime() - b.startsAt.getTime());
   return next === undefined
-    ? 'The sale is over: no phase is open, and none follows.'
-    : `No phase is open now: phase ${next.phase} opens at ${next.startsAt.toISOString()}.`;
+    ? 'The sale is over, because no phase is open or will open.'
+    : `No phase is open now. Phase ${next.phase} opens at ${next.startsAt.toISOString()}.`;
 }

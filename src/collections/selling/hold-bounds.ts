@@ -30,17 +30,17 @@ export function holdProblem(
   const most = unpaidMost(unsold);
   const ever = Math.min(bounds.client, most);
   if (count > ever)
-    return `An order of this collection can have ${ever} items now: at most half of what is left, and at most the unpaid items that one client may have. Order fewer.`;
-  const again = 'Pay for one, cancel one, or try again within 30 minutes.';
+    return `An order of this collection can have at most ${ever} items now. The limit is half of the items that are left, and the number of unpaid items that one client may have. Order fewer items.`;
+  const again = 'Pay for an order, cancel one, or try again within 30 minutes.';
   if (unpaid.ofClient + count > bounds.client)
-    return `Your orders have ${unpaid.ofClient} items that are not paid for, and may have ${bounds.client}. ${again}`;
+    return `Your orders have ${unpaid.ofClient} unpaid items, and may have at most ${bounds.client}. ${again}`;
   // an operator may set the bound of a client higher than that of a network; then the bound of the client applies to
   // both
   const network = Math.max(bounds.network, bounds.client);
   if (unpaid.ofNetwork + count > network)
-    return `Orders of your network have ${unpaid.ofNetwork} items that are not paid for, and may have ${network}. Try again within 30 minutes.`;
+    return `Orders of your network have ${unpaid.ofNetwork} unpaid items, and may have at most ${network}. Try again within 30 minutes.`;
   if (unpaid.ofCollection + count > most)
-    return `Orders that are not paid yet may have half of what is left, ${most} items, and have ${unpaid.ofCollection}: try again in a few minutes.`;
+    return `Unpaid orders have ${unpaid.ofCollection} items, and may have at most ${most}, which is half of the items that are left. Try again in a few minutes.`;
   return null;
 }
 

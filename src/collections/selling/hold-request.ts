@@ -65,7 +65,7 @@ export const saleClosed = 'The sale of this collection is closed.';
 export const withoutRunePrice = {
   kind: 'runes',
   reason:
-    'This collection has a price in runes, but no account that receives them: it is older than such prices. Its creator must create it again, with a key.',
+    'This collection has a price in runes, but no account that receives the runes, because the collection is older than such prices. Its creator must create it again, with a key.',
 } as const satisfies RefusedHold;
 export const itemsTaken = 'Another order has one of these items.';
 
@@ -74,5 +74,5 @@ export const beyondSupply = (items: HoldRequest['items'], totalCount: number): s
   const beyond = items.kind === 'named' ? items.numbers.find((number) => number > totalCount) : undefined;
   return beyond === undefined
     ? null
-    : `The collection has no item ${beyond}: its items are 1 to ${totalCount}.`;
+    : `The collection has no item ${beyond}. Its items are 1 to ${totalCount}.`;
 };

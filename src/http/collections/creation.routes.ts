@@ -62,7 +62,7 @@ async function answerCreation(
   // a form without fields has a content type but no bytes
   if (Object.keys(request.body as object).length === 0)
     throw refuseFaults([
-      { message: 'the body is empty: send the fields of a collection (docs/collections.md)' },
+      { message: 'the body is empty; send the fields of a collection (docs/collections.md)' },
     ]);
   const { orders = null, collections = null } = deps;
   if (orders === null || collections === null)
@@ -123,4 +123,4 @@ async function create(
 }
 
 const taken = (id: string) =>
-  refuseFaults([{ message: `id ${id} is already used: choose another id.`, parameter: 'id' }]);
+  refuseFaults([{ message: `id ${id} is already used. Choose another id.`, parameter: 'id' }]);

@@ -66,7 +66,7 @@ function unlessRefused(updated: UpdatedPhases, id: string): Extract<UpdatedPhase
   if (updated.kind === 'foreign')
     throw new AppError(
       'key_scope',
-      `only the key of its creator, or a key with the scope admin, can change the collection ${id}`,
+      `the collection ${id} can only be changed with the key of its creator, or with a key that has the scope admin`,
     );
   return unlessFaulty(updated);
 }

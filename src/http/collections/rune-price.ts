@@ -41,7 +41,7 @@ export async function runePriceOf(
 }
 
 const keyNeeded =
-  'altPrices needs the key of an account, which gets the runes: send a valid key in x-api-key, or its sha256 in apikeyhash. Ask the operator of this service for a key.';
+  'altPrices needs the key of an account, which receives the runes. Send a valid key in x-api-key, or its sha256 in apikeyhash. Ask the operator of this service for a key.';
 
 /** Replaces the parameter names in faults by the names of fields of a collection. */
 function inField<Given extends { readonly kind: string }>(given: Given): Given {

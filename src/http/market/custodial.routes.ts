@@ -23,7 +23,7 @@ export function custodialRoutes(app: App): void {
     refuse: async () => {
       throw new AppError(
         'not_offered',
-        'the custodial marketplace and the launchpad are not part of this service: for data of the market use /marketplace/data (docs/marketplace-api.md)',
+        'the custodial marketplace and the launchpad are not part of this service; for data of the market use /marketplace/data (docs/marketplace-api.md)',
       );
     },
   });

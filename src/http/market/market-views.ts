@@ -2,7 +2,7 @@ import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/insc
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
 const salesUnknown =
-  'This index lacks the spent outputs of its last blocks (its folder of blocks has none), so sales are unknown.';
+  'Sales are unknown, because this index lacks the spent outputs of its last blocks (its folder of blocks does not have them).';
 
 /** A note for pages whose sums of sales are incomplete. `null` if the sums are complete. */
 export function salesNote(
@@ -10,10 +10,10 @@ export function salesNote(
   areLeftOut: boolean,
   countedFrom: number | null,
 ): string | null {
-  if (areLeftOut) return 'Sales are not indexed: INDEX_SALES is false on this server.';
+  if (areLeftOut) return 'Sales are not indexed, because INDEX_SALES is false on this server.';
   if (countedFrom === null) return salesUnknown;
   if (countedFrom <= firstInscriptionHeight) return null;
-  return `Sales are counted from block ${countedFrom}: earlier blocks, or the outputs that they spend, are missing.`;
+  return `Sales are counted from block ${countedFrom} on, because earlier blocks, or the outputs that they spend, are missing.`;
 }
 
 /** A time in the form of the public interface. It is in UTC with microseconds, but names no zone. */

@@ -23,7 +23,7 @@ import type { SoldInBlock } from '#market/sales/sale-places.ts';
 const gateBounds = { running: 2, each: 1, waiting: 20, waitMs: 10_000 };
 
 const busy = (): AppError =>
-  new AppError('sales_busy', 'too many lists of sales are being made: try again in a few seconds');
+  new AppError('sales_busy', 'too many lists of sales are being made; try again in a few seconds');
 
 /** A collection, and the blocks with its sales, in chain order. */
 export interface CollectionSales {

@@ -12,7 +12,7 @@ const hiddenInLines = /(?![\n\r\t])\p{Cc}|[\u061c\u200e\u200f\u202a-\u202e\u2066
 /** Line ends and tabs. */
 const lineBreaks = /[\t\n\v\f\r\u0085\u2028\u2029]+/gu;
 
-const hides = 'it has a control character or a mark of direction';
+const hides = 'it has a control character or a character that changes the direction of the text';
 
 /**
  * A text of a file. `text` is null if the text is absent, or cannot be imported. `why` is the reason why it cannot be

@@ -101,7 +101,7 @@ async function freeSlug(tx: pg.ClientBase, wanted: string): Promise<string> {
   const taken = new Set(rows.map(({ slug }) => slug));
   const free = tried.find((slug) => !taken.has(slug));
   if (free !== undefined) return free;
-  const message = `${triedSlugs} other lists have the slug ${wanted}, or one with a number after it: remove one of them.`;
+  const message = `${triedSlugs} other lists have the slug ${wanted}, or this slug with a number after it. Remove one of these lists.`;
   throw new AppError('collection_invalid', message, { slug: wanted });
 }
 

@@ -19,9 +19,9 @@ export interface SoldCollection {
 /** Why no collection with this slug can be sold, in words that follow "the slug". Returns null if the slug is free. */
 export async function soldSlugProblem(db: pg.ClientBase | pg.Pool, slug: string): Promise<string | null> {
   if (!isImportSlug(slug))
-    return 'is 1 to 100 of a-z, 0-9, _ and -, begins with a letter or a digit, and is neither "of" nor the id of an inscription';
+    return 'must have 1 to 100 of the characters a-z, 0-9, _ and -, must begin with a letter or a digit, and must be neither "of" nor the id of an inscription';
   const { rowCount } = await db.query('SELECT FROM service.market_collections WHERE slug = $1', [slug]);
-  return rowCount === 0 ? null : 'is that of a collection of the market';
+  return rowCount === 0 ? null : 'is already the slug of a collection of the market';
 }
 
 /**

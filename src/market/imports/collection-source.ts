@@ -67,7 +67,7 @@ function decodedName(part: string): string {
 }
 
 const unreadable = (file: string, why: string, cause?: unknown): AppError =>
-  new AppError('collection_unreadable', `${file} cannot be read: ${why}.`, { file }, cause);
+  new AppError('collection_unreadable', `The file ${file} cannot be read, because ${why}.`, { file }, cause);
 
 function decoded(bytes: Uint8Array): string {
   try {

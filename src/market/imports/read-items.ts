@@ -72,7 +72,7 @@ function readItem(
   const { id, meta } = fields;
   const inscription = typeof id === 'string' ? parseInscriptionId(id) : null;
   if (inscription === null) {
-    faults.refuse(where, 'its id is not that of an inscription');
+    faults.refuse(where, 'its id is not the id of an inscription');
     return null;
   }
   const said = readMetaOf(meta, where, faults);

@@ -7,7 +7,7 @@ import { importSlug } from './import-slug.ts';
 const file = 'meta.json';
 
 const slugRule =
-  'no slug can be made of it: a slug is 1 to 100 of a-z, 0-9, _ and -, and neither "of" nor the id of an inscription';
+  'no valid slug can be made from it; a slug has 1 to 100 of the characters a-z, 0-9, _ and -, and is neither "of" nor the id of an inscription';
 
 /**
  * Reads `meta.json`. Unknown fields are ignored, because collections of the community have many. Optional fields that
@@ -20,7 +20,7 @@ export function readMeta(text: string, folder: string, faults: ImportFaults): Co
   const fields = objectOf(text);
   const slug = readSlug(fields['slug'], folder, faults);
   const name = nameOf(fields['name']);
-  if (name.text === null) faults.refuse(`${file}, name`, name.why ?? 'a collection has a name');
+  if (name.text === null) faults.refuse(`${file}, name`, name.why ?? 'a collection needs a name');
   const field = (key: string, read: (value: unknown) => ReadText): string | null =>
     optional(read(fields[key]), `${file}, ${key}`, faults);
   const others = {
@@ -60,7 +60,7 @@ function readSlug(
   const where = `${file}, slug`;
   const made = madeOf(folder);
   if (made === null) faults.refuse(where, slugRule);
-  else if (isNamed) faults.leaveOut(where, `${slugRule}; that of the folder is used`);
+  else if (isNamed) faults.leaveOut(where, `${slugRule}; the slug of the folder is used`);
   return made;
 }
 

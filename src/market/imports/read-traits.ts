@@ -26,7 +26,7 @@ export class TraitReader {
       return none;
     }
     if (attributes.length > itemTraitsMax)
-      this.#faults.leaveOut(`${where}, attributes`, `those after the first ${itemTraitsMax} are left out`);
+      this.#faults.leaveOut(`${where}, attributes`, `only the first ${itemTraitsMax} are kept`);
     const found: ItemTrait[] = [];
     for (const [nth, attribute] of attributes.slice(0, itemTraitsMax).entries()) {
       const trait = this.#traitOf(attribute, `${where}, attribute ${nth + 1}`);
@@ -50,7 +50,7 @@ export class TraitReader {
 
   #valueOf(value: unknown, where: string): string | null {
     if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) {
-      this.#faults.leaveOut(where, 'it is a number with more digits than are read');
+      this.#faults.leaveOut(where, 'it is a number with too many digits');
       return null;
     }
     const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;

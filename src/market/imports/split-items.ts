@@ -72,7 +72,7 @@ export class ItemSplitter {
 
   /** Throws if the list has no end. */
   end(): void {
-    if (this.#state !== 'after') throw invalid(itemsFile, 'it ends before its list does');
+    if (this.#state !== 'after') throw invalid(itemsFile, 'it ends before the end of its list');
   }
 
   #outside(byte: number): void {
@@ -81,7 +81,7 @@ export class ItemSplitter {
       this.#marked++;
       return;
     }
-    if (this.#state === 'after') throw invalid(itemsFile, 'something follows its list');
+    if (this.#state === 'after') throw invalid(itemsFile, 'it has text after the end of its list');
     if (byte !== listOpens) throw invalid(itemsFile, 'it is not a JSON list');
     this.#state = 'list';
   }
@@ -97,7 +97,7 @@ export class ItemSplitter {
     else if (kind === kinds.opens) this.#deeper();
     else if (kind === kinds.closes) this.#depth--;
     else if (kind === kinds.blank && this.#length === 0) return;
-    if (this.#depth < 0) throw invalid(this.#place(), 'it closes what it has not opened');
+    if (this.#depth < 0) throw invalid(this.#place(), 'it has a closing bracket without an opening one');
     if (this.#length === itemBytesMax) throw invalid(this.#place(), `it has more than ${itemBytesMax} bytes`);
     this.#item[this.#length++] = byte;
   }
@@ -111,7 +111,7 @@ export class ItemSplitter {
   #deeper(): void {
     this.#depth++;
     if (this.#depth > itemDepthMax)
-      throw invalid(this.#place(), `it is nested more than ${itemDepthMax} deep`);
+      throw invalid(this.#place(), `it is nested more than ${itemDepthMax} levels deep`);
   }
 
   #taken(): SplitItem | null {

@@ -48,7 +48,7 @@ export async function beginExport(client: ClientBase, tip: Tip, after: SaleId | 
   if (after !== null && (hash === null || markOfBlock(hash) !== after.blockMark)) {
     throw new AppError(
       'cursor_stale',
-      `block ${after.place.height} of the last row has left the chain: export again from before it`,
+      `block ${after.place.height} of the last row is no longer in the chain; export again from a height below it`,
     );
   }
   return { tip, epoch };

@@ -167,8 +167,8 @@ describe('all faults are shown together, and nothing is approved', () => {
     const faults = await faultsOf(approve('terms'));
     expect(faults.map(({ where, why }) => `${where} ${why}`)).toEqual([
       expect.stringMatching(/^creator-address is missing.*phase 1/u),
-      expect.stringMatching(/^files are 3, and totalCount is 5/u),
-      expect.stringMatching(/^art\.exe is of a type/u),
+      expect.stringMatching(/^files are 3, but totalCount is 5/u),
+      expect.stringMatching(/^art\.exe has a type/u),
       expect.stringMatching(/^1\.txt has no URL/u),
     ]);
     expect(asksFor('terms')).toBe(0);
@@ -186,7 +186,7 @@ describe('all faults are shown together, and nothing is approved', () => {
     expect(faults.map(({ where, why }) => `${where} ${why}`).toSorted()).toEqual([
       expect.stringMatching(/^1\.txt is empty/u),
       expect.stringMatching(/^3\.txt has the same bytes as 2\.txt/u),
-      expect.stringMatching(/^4\.txt cannot be fetched: its server answers 404/u),
+      expect.stringMatching(/^4\.txt cannot be fetched, because its server answers with status 404/u),
       expect.stringMatching(/^5\.txt cannot be fetched: The server sends more than 4000000 bytes/u),
       expect.stringMatching(/^6\.txt has 399000 bytes, which no standard transaction/u),
     ]);
@@ -224,7 +224,7 @@ describe('all faults are shown together, and nothing is approved', () => {
     await pending('market-has-it', 1);
     await withTransaction(database.pool, (tx) => market.open(tx, { id: 'market-has-it', name: 'x' }));
     expect(await faultsOf(approve('market-has-it'))).toEqual([
-      { where: 'id', why: 'is that of a collection of the market' },
+      { where: 'id', why: 'is already the slug of a collection of the market' },
     ]);
     expect(await stateOf('market-has-it')).toEqual([{ state: 'pending', open: true }]);
   });

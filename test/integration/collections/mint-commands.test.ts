@@ -35,7 +35,7 @@ const json = async (...words: string[]): Promise<unknown> =>
 
 test('a collection is looked at, approved and closed', async () => {
   expect(await mint('list', '--state', 'closed')).toBe(
-    'no closed collections: creators send them to POST /collection-create\n',
+    'no closed collections; creators send collections to POST /collection-create\n',
   );
   server.contents.set('/a.txt', 'first');
   server.contents.set('/b.txt', 'second');
@@ -54,9 +54,9 @@ test('a collection is looked at, approved and closed', async () => {
   const before = await mint('show', 'ponds');
   expect(before).toContain('  description  Ponds\\u202e of frogs\n');
   expect(before).toContain('5000 sats an item to bc1creator');
-  expect(before).toContain('files: 2, 0 of them stored (0 bytes)\n');
+  expect(before).toContain('files: 2, 0 of these files stored (0 bytes)\n');
   expect(before).toContain(
-    'approving it now fetches 2 files (14 bytes as named), looks at all bytes, and begins the sale: satscribe mint approve ponds\n',
+    'satscribe mint approve ponds now fetches 2 files (14 bytes by its creator), checks all bytes, and begins the sale\n',
   );
   expect(await json('show', 'ponds', '--limit', '1')).toMatchObject({
     id: 'ponds',
@@ -67,12 +67,12 @@ test('a collection is looked at, approved and closed', async () => {
   });
 
   expect(await mint('approve', 'ponds')).toBe(
-    'approved ponds: 2 items, 11 bytes, 2 files fetched now\n  warning: b.txt has 6 bytes, but its creator named 9\n',
+    'approved ponds: 2 items, 11 bytes, 2 files fetched now\n  warning: b.txt has 6 bytes, but its creator said 9\n',
   );
   const after = await mint('show', 'ponds');
   expect(after).toContain('2: 0 sold, 0 unpaid, 2 left');
   expect(after).toContain('     1  a.txt  5 bytes, text/plain;charset=utf-8  http');
-  expect(after).not.toContain('approving it');
+  expect(after).not.toContain('checks all bytes');
   expect(await json('list', '--state', 'approved')).toContainEqual(
     expect.objectContaining({ id: 'ponds', state: 'approved', price: 5_000, sold: 0, unpaid: 0 }),
   );
@@ -84,19 +84,19 @@ test('a collection is looked at, approved and closed', async () => {
 test('a folder is uploaded, approved and refused', async () => {
   await insertPending(database.pool, { id: 'folder', totalCount: 2, files: [] });
   expect(await mint('show', 'folder')).toContain(
-    'it cannot be approved now:\n  files are missing: satscribe mint upload adds the files of a folder\n',
+    'the collection cannot be approved now:\n  files are missing; add the files of a folder with satscribe mint upload\n',
   );
   const path = join(data.path, 'art');
   await mkdir(path);
   await writeFile(join(path, '1.txt'), 'one');
   await writeFile(join(path, '2.txt'), 'one');
   expect(await mint('upload', 'folder', path)).toBe(
-    'uploaded 2 files to folder, 6 bytes, 0 of them stored before\n',
+    'uploaded 2 files to folder, 6 bytes; 0 of these files were already stored\n',
   );
   const refusal = await runCli(['mint', 'approve', 'folder'], settings());
   expect([refusal.exitCode, refusal.stdout]).toEqual([1, '']);
   expect(refusal.stderr).toContain(
-    'The collection folder was not changed:\n  2.txt has the same bytes as 1.txt: --allow-doubles sells both.\n',
+    'The collection folder was not changed, because of these faults:\n  2.txt has the same bytes as 1.txt; use --allow-doubles to sell both items.\n',
   );
   expect(await json('refuse', 'folder', '--reason', 'Twice the same.')).toEqual({
     refused: 'folder',
@@ -107,11 +107,11 @@ test('a folder is uploaded, approved and refused', async () => {
 
 test.each([
   [[], /list, show, approve, refuse, close, upload or earnings/u],
-  [['show'], /which one\? satscribe mint show <id>/u],
-  [['upload', 'x'], /which folder\?/u],
-  [['refuse', 'x'], /why\? satscribe mint refuse x --reason/u],
-  [['list', '--state', 'new'], /--state new\? It is one of pending/u],
-  [['list', '--limit', '0'], /--limit is a number/u],
+  [['show'], /missing id; use satscribe mint show <id>/u],
+  [['upload', 'x'], /missing folder/u],
+  [['refuse', 'x'], /missing reason; use satscribe mint refuse x --reason/u],
+  [['list', '--state', 'new'], /--state new must be one of pending/u],
+  [['list', '--limit', '0'], /--limit must be a number/u],
   [['approve', 'x', 'y'], /unexpected word y/u],
   [['list', '--allow-doubles'], /--allow-doubles is not a flag/u],
   [['earnings', '--json', '--csv'], /two forms/u],
@@ -142,7 +142,9 @@ test('earnings come from delivered orders, except those that were taken back', a
     creatorAddress: 'bc1creator',
   });
   await insertCollection(database.pool, { id: 'other', items: 2 });
-  expect(await mint('earnings', 'other')).toBe('other has earned nothing yet: only delivered orders earn\n');
+  expect(await mint('earnings', 'other')).toBe(
+    'other has earned nothing yet, because only delivered orders earn\n',
+  );
   let orders = 1;
   const order = async (collection: string, items: number): Promise<string> => {
     const id = randomUUID();

@@ -129,10 +129,13 @@ test('all faults of a folder are shown together, and nothing is changed', async 
       faults: [
         {
           where: 'The folder',
-          why: 'has 4 files, and totalCount is 9: give that number of files, or one file for an edition',
+          why: 'has 4 files, but totalCount is 9; use a folder with totalCount files, or with one file for an edition',
         },
         { where: 'empty.txt', why: expect.stringContaining('is empty') as unknown },
-        { where: 'program.exe', why: expect.stringContaining('of a type that cannot be ordered') as unknown },
+        {
+          where: 'program.exe',
+          why: expect.stringContaining('has a type that cannot be inscribed') as unknown,
+        },
         {
           where: `${'x'.repeat(197)}.txt`,
           why: expect.stringContaining('more than 200 characters') as unknown,

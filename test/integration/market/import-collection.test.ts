@@ -55,7 +55,7 @@ const stored = async (slug: string) =>
 test('where nothing is listed, a sentence says so, and what to do', async () => {
   const empty = await cli(['list', '--after', 'zzz']);
   expect(empty.stdout).toBe(
-    'No collection comes after zzz. See them from the first one: satscribe collections list\n',
+    'No collection comes after zzz. See all collections with satscribe collections list\n',
   );
   expect(JSON.parse((await cli(['list', '--after', 'zzz', '--json'])).stdout)).toEqual([]);
 });
@@ -147,10 +147,10 @@ test('what is refused changes nothing', { tags: ['proof'] }, async () => {
   const large = await folder('large', []);
   await truncate(join(large, 'inscriptions.json'), 1e9);
   await refused(large, /more than 268435456 bytes/u);
-  await refused(await folder('..up', [], { slug: '..' }), /meta\.json, name: a collection has a name/u);
+  await refused(await folder('..up', [], { slug: '..' }), /meta\.json, name: a collection needs a name/u);
   await refused(
     await folder('蛙', [{ id: 'x' }, { id: first }, {}], { slug: '..' }),
-    /meta\.json, slug: .*a slug is.*\n.*meta\.json, name: a.*\n.*item 1: its id.*\n.*item 3: its id/u,
+    /meta\.json, slug: .*a slug has.*\n.*meta\.json, name: a.*\n.*item 1: its id.*\n.*item 3: its id/u,
   );
   await refused(
     join(data.path, 'nowhere'),
@@ -180,7 +180,7 @@ test('lists of the community with an oddity are imported without it, and it is n
   expect(await stored('heart')).toEqual([{ index: 0, name: 'gm <3' }]);
   expect((await cli(['import', from('Upper-Case')])).stdout).toBe(
     `added upper-case (B): 1 items, 1 not indexed yet
-  the list calls itself "Upper-Case": its slug here is upper-case
+  the list has the slug "Upper-Case", but its slug here is upper-case
 `,
   );
   expect((await cli(['import', from('Upper-Case')])).stdout).toMatch(/^unchanged upper-case/u);
@@ -234,7 +234,7 @@ test('a URL is asked as a stranger’s: nothing private without leave', async ()
   const open = { ALLOW_PRIVATE_URLS: 'true' };
   expect((await cli(['import', url], open)).stdout).toMatch(/^added ponds \(Ponds\): 2 items/u);
   const odd = await cli(['import', url.replace('ponds', 'Odd%20Ponds')], open);
-  expect(odd.stdout).toMatch(/^added odd-ponds \(Ponds\).*\n {2}the list calls itself "Odd Ponds"/u);
+  expect(odd.stdout).toMatch(/^added odd-ponds \(Ponds\).*\n {2}the list has the slug "Odd Ponds"/u);
   const missing = await cli(['import', `${url}/none`], open);
   expect([missing.exitCode, missing.stderr]).toEqual([
     1,
@@ -243,7 +243,7 @@ test('a URL is asked as a stranger’s: nothing private without leave', async ()
 });
 
 test.each([
-  [[], /missing subcommand; the command is/u],
+  [[], /missing subcommand; use/u],
   [['import'], /which one\?/u],
   [['list', 'x'], /unexpected word x/u],
   [['show', 'x', '--limit', '1'], /--limit is not a flag/u],

@@ -156,7 +156,9 @@ test('a slug is sold once, and neither imported over nor forgotten', async () =>
   expect(await soldSlugProblem(database.pool, 'taken')).toBeNull();
   expect(await open('taken')).toBe(true);
   expect(await open('taken')).toBe(false);
-  expect(await soldSlugProblem(database.pool, 'taken')).toBe('is that of a collection of the market');
+  expect(await soldSlugProblem(database.pool, 'taken')).toBe(
+    'is already the slug of a collection of the market',
+  );
   for (const slug of ['of', '../x', `${'ab'.repeat(32)}i0`])
     expect(await soldSlugProblem(database.pool, slug)).toContain('neither "of" nor the id');
   await expect(removeCollection(database.pool, 'taken')).rejects.toMatchObject({ code: 'collection_sold' });

@@ -100,7 +100,7 @@ function collectionAlone(app: App): void {
     schema: { hide: true },
     config: { errors: 'market', guard: open },
     handler: async () => {
-      const message = 'this path has no data: ask for /stats, /items or /holders below it';
+      const message = 'this path has no data; request /stats, /items or /holders below it';
       throw new AppError('not_found', message, { parameter: 'slug', place: 'path' });
     },
   });

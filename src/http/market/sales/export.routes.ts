@@ -33,7 +33,7 @@ const partReads = {
   restsBesideOthers: limits.restsBesideOthers,
   waiting: limits.saleExports,
   waitMs: limits.requestTimeoutMs,
-  refusal: () => busy('reads of exports wait too long now'),
+  refusal: () => busy('exports have to wait too long now'),
 };
 
 /**

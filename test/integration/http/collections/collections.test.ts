@@ -191,26 +191,26 @@ describe('a collection', () => {
       [{ id: '' }, /id is required/u],
       [{ totalCount: 0 }, /totalCount must be from 1 to 100000/u],
       [{ totalCount: 1e9 }, /totalCount must be/u],
-      [{ totalCount: 2 }, /files are 3, and totalCount is 2/u],
+      [{ totalCount: 2 }, /files are 3, but totalCount is 2/u],
       [{ totalCount: 2000, files: ten }, /files are 1001.*satscribe mint upload/u],
       [{ price: -1 }, /price must be a whole number of at least 0/u],
       [{ price: 1 }, /creator-address is required/u],
       [{ 'creator-address': 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' }, /creator-address.*network/u],
       [{ phases: [{ isPublic: 2 }] }, /isPublic must be 0 or 1/u],
-      [{ phases: [{ startDate: 20, endDate: 10 }] }, /endDate is not after/u],
+      [{ phases: [{ startDate: 20, endDate: 10 }] }, /endDate must be after/u],
       [{ phases: [{ startDate: 1_800_000_000_000 }] }, /seconds/u],
       [
         { phases: [{ price: 5 }, { isPublic: 1 }], 'creator-address': addressOf(1) },
         /public at the same time/u,
       ],
-      [{ phases: [{ inscriptionsCount: 4 }] }, /is 4, and the collection has 3/u],
+      [{ phases: [{ inscriptionsCount: 4 }] }, /is 4, but the collection has only 3/u],
       [{ phases: [{ price: 1 }] }, /creator-address/u],
       [{ phases: [{ id: 'a' }, { id: 'a' }] }, /the id a twice/u],
       [{ allowList: { bc1q: { allocation: 1 } } }, /allowList\.bc1q is not a Bitcoin address/u],
       [{ allowList: { [addressOf(1)]: {} } }, /allocation is required/u],
       [{ files: [file(1), file(1)] }, /the name 1\.png twice/u],
       [{ files: [{ ...file(1), name: 'a.exe' }] }, /extension/u],
-      [{ files: [{ ...file(1), size: 0 }] }, /0: a file without bytes/u],
+      [{ files: [{ ...file(1), size: 0 }] }, /0, but a file without bytes/u],
       [{ files: [{ name: '1.png' }] }, /url is required/u],
       [{ files: [{ ...file(1), url: 'http://127.0.0.1/a' }] }, /not public/u],
       [{ website: 'javascript:alert(1)' }, /website must be a URL/u],
@@ -229,7 +229,7 @@ describe('a collection', () => {
       [{ altPrices: { UNCOMMONGOODS: { amount: 1, token: 'A' } } }, /not the rune of its key/u],
       [{ altPrices: { rune: { amount: 1, token: 'A' }, B: { amount: 1, token: 'B' } } }, /has 2 prices/u],
       [{ altPrices: [], price: -1 }, /altPrices|price/u],
-      [{ altPrices: { rune: { amount: 1, token: 'A' } }, price: 5 }, /sold for sats or for a rune/u],
+      [{ altPrices: { rune: { amount: 1, token: 'A' } }, price: 5 }, /sold either for sats or for a rune/u],
       [
         { altPrices: { rune: { amount: 1, token: 'A' } }, phases: [{ price: 5 }] },
         /phases\[0\]\.price is above 0, but the collection is sold for a rune/u,
@@ -256,7 +256,7 @@ describe('a collection', () => {
     expect((await create(body('unique'))).status).toBe(200);
     for (const id of ['unique', 'imported'])
       expect((await create(body(id))).body.error[0]?.msg).toBe(
-        `id ${id} is already used: choose another id.`,
+        `id ${id} is already used. Choose another id.`,
       );
   });
 
@@ -347,8 +347,8 @@ describe('phases', () => {
     });
     await holdOne(http.database.pool, holdRequest('sold', { items: { kind: 'drawn', count: 4 } }));
     const faulty: readonly [unknown, RegExp][] = [
-      [[{ id: 'one', inscriptionsCount: 3 }], /is 3, and 4 items of phase one are sold or reserved/u],
-      [[{ id: 'two' }], /phase one, so it must stay/u],
+      [[{ id: 'one', inscriptionsCount: 3 }], /is 3, but 4 items of phase one are already sold or reserved/u],
+      [[{ id: 'two' }], /Phase one must stay/u],
       [[{ id: 'one', price: 5 }], /creator-address/u],
     ];
     for (const [phases, words] of faulty) {

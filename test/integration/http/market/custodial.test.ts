@@ -89,7 +89,7 @@ describe('the custodial marketplace and the launchpad', () => {
     expect(keyed.status).toBe(501);
     expect(keyed.body).toEqual({
       status: 'error',
-      error: expect.stringMatching(/are not part of this service: .*\/marketplace\/data/u) as string,
+      error: expect.stringMatching(/are not part of this service; .*\/marketplace\/data/u) as string,
     });
     expect(keyed.headers).toMatchObject({ 'access-control-allow-origin': '*', 'cache-control': 'no-store' });
   });

@@ -167,7 +167,7 @@ describe('sums of sales of an index with gaps', () => {
       const list = JSON.parse((await at(`${data}/collections?q=frogs`)).text) as object;
       expect(list).toMatchObject({ countedFrom: null, collections: [{ slug: 'frogs', week: null }] });
       for (const page of ['/collection/frogs', '/market'])
-        expect((await at(page)).text).toContain('This index lacks the spent outputs of its last blocks');
+        expect((await at(page)).text).toContain('this index lacks the spent outputs of its last blocks');
       expect((await at('/collection/frogs')).text).toContain('<dt>sales</dt><dd>unknown</dd>');
       expect((await at('/market')).text).toContain('<span class="faint">unknown</span>');
     };

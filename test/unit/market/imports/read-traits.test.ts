@@ -39,8 +39,12 @@ test.each([
   ['an object', { Sky: 'Dawn' }, /^item 1, attributes: they are not a list$/u],
   ['texts', ['Dawn'], /attribute 1: it is not an object/u],
   ['a value of lists', [trait('Sky', ['Dawn'])], /attribute 1, value: it is not a text/u],
-  ['a large number', [trait('Sky', 2 ** 60)], /value: it is a number with more digits/u],
-  ['a mark of direction', [trait('S\u202eky', 'Dawn')], /trait_type: it has a control character or a mark/u],
+  ['a large number', [trait('Sky', 2 ** 60)], /value: it is a number with too many digits/u],
+  [
+    'a mark of direction',
+    [trait('S\u202eky', 'Dawn')],
+    /trait_type: it has a control character or a character that changes the direction/u,
+  ],
   ['NUL', [trait('Sky', 'a\0')], /value: it has a control character/u],
   ['half a pair', [trait('Sky', '\ud800')], /value: it is not valid Unicode/u],
   ['length', [trait('Sky', 'x'.repeat(101))], /value: it has more than 100 characters/u],
@@ -54,7 +58,7 @@ test('more traits than the bound are left out, and said once', () => {
   const { traits, leftOut } = read(Array.from({ length: itemTraitsMax + 5 }, (_, nth) => trait('T', nth)));
   expect([traits.length, leftOut]).toEqual([
     itemTraitsMax,
-    ['item 1, attributes: those after the first 40 are left out'],
+    ['item 1, attributes: only the first 40 are kept'],
   ]);
 });
 

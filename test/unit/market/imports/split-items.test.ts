@@ -76,8 +76,8 @@ test.each([
   ['depth', `[${'['.repeat(10_000)}`, /nested more than 16 deep/u],
   ['one long item', `["${'x'.repeat(itemBytesMax)}`, /more than 65536 bytes/u],
   ['no list', '{}', /not a JSON list/u],
-  ['no end', `[{"id":"${id}"}`, /ends before its list/u],
-  ['more after it', '[] []', /something follows/u],
+  ['no end', `[{"id":"${id}"}`, /ends before the end of its list/u],
+  ['more after it', '[] []', /text after the end/u],
   ['a missing item', `[{"id":"${id}"},]`, /item 2: it is not JSON/u],
   ['an id', '[{"id":"x"}]', /item 1: its id/u],
   ['an item that is a text', `["${id}"]`, /item 1: it is not an object/u],
@@ -87,7 +87,11 @@ test.each([
 });
 
 test.each([
-  ['direction', '"a\u202eb"', /name: it has a control character or a mark of direction/u],
+  [
+    'direction',
+    '"a\u202eb"',
+    /name: it has a control character or a character that changes the direction of the text/u,
+  ],
   ['NUL', '"a\\u0000b"', /name: it has a control character/u],
   ['half a pair', '"\\ud800"', /name: it is not valid Unicode/u],
   ['length', `"${'x'.repeat(201)}"`, /name: it has more than 200 characters/u],
@@ -118,11 +122,11 @@ test('all items that are refused are named at once, a hundred of them', async ()
   await expect(itemsOf([list])).rejects.toMatchObject({
     code: 'collection_invalid',
     message: [
-      'inscriptions.json, item 1: its id is not that of an inscription.',
+      'inscriptions.json, item 1: its id is not the id of an inscription.',
       'inscriptions.json, item 3: it is not an object.',
       'inscriptions.json, item 4: it is not UTF-8.',
-      'inscriptions.json, item 5: its id is not that of an inscription.',
-      'inscriptions.json: something follows its list.',
+      'inscriptions.json, item 5: its id is not the id of an inscription.',
+      'inscriptions.json: it has text after the end of its list.',
     ].join('\n  '),
   });
   const many = itemsOf([Buffer.from(`[${'{},'.repeat(149)}{}]`)]);
@@ -178,8 +182,8 @@ test.each(['..', '蛙', 'Of', 'a\u0000', 'a\u202eb', '\ud800', id, id.toUpperCas
   (slug) => {
     const { meta, leftOut } = metaOf({ name: 'N', slug }, 'Folder');
     expect(meta).toMatchObject({ slug: 'folder', listSlug: 'Folder' });
-    expect(leftOut).toEqual([expect.stringMatching(/^meta\.json, slug: .*a slug is/u)]);
-    expect(() => metaOf({ name: 'N', slug }, '蛙')).toThrow(/^meta\.json, slug: .*a slug is/u);
+    expect(leftOut).toEqual([expect.stringMatching(/^meta\.json, slug: .*a slug has/u)]);
+    expect(() => metaOf({ name: 'N', slug }, '蛙')).toThrow(/^meta\.json, slug: .*a slug has/u);
   },
 );
 
@@ -215,7 +219,7 @@ test('meta.json of the community is read, and the folder names the slug where it
   const refused = (change: object) => () => metaOf({ ...meta, ...change }, 'frogs');
   expect(refused({ name: '' })).toThrow(/has a name/u);
   expect(refused({ name: 'x'.repeat(201) })).toThrow(/200 characters/u);
-  expect(refused({ name: '', slug: '..' })).not.toThrow(/a slug is/u);
+  expect(refused({ name: '', slug: '..' })).not.toThrow(/a slug has/u);
   expect(() => metaOf('[]', 'frogs')).toThrow(/not an object/u);
   expect(() => metaOf({ slug: '..' }, '..')).toThrow(/a slug is[^]*has a name/u);
 });
@@ -239,7 +243,7 @@ test('an optional field of meta.json that is wrong is left out, and said', () =>
     discord: null,
   });
   expect(leftOut).toEqual([
-    'meta.json, description: it has a control character or a mark of direction',
+    'meta.json, description: it has a control character or a character that changes the direction of the text',
     'meta.json, inscription_icon: it is not the id of an inscription',
     'meta.json, website_link: it is not an http or https URL',
     'meta.json, twitter_link: it is not an http or https URL',
