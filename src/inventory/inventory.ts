@@ -275,7 +275,9 @@ export class Inventory {
     const { node, utxos } = this.#parts;
     const isOwned = await this.#ownsAny();
     if (node === null || !isOwned) {
-      const problem = isOwned ? 'there is no node to ask' : `${nothingOwn}: nothing is the operator’s own`;
+      const problem = isOwned
+        ? 'there is no node to ask'
+        : `${nothingOwn}, so no output belongs to the operator`;
       return outputs.map(() => problem);
     }
     const own = await this.#ownScripts(node);
@@ -291,7 +293,7 @@ export class Inventory {
       return (
         whyNotOwn(own, addresses, utxo) ??
         (isMoved
-          ? 'is in another block since a reorganisation: `satscribe inventory scan` looks at it again'
+          ? 'is in another block since a reorganisation; `satscribe inventory scan` examines it again'
           : whyNotSpendable(utxo, holdingsOf.get(utxo)))
       );
     });
@@ -307,7 +309,10 @@ export class Inventory {
     const name = nameOf(outpoint);
     const [utxo = null] = await utxos.outputs([outpoint]);
     if (utxo === null)
-      throw refused(name, 'is not an unspent output of the chain: it is spent, unconfirmed, or unknown');
+      throw refused(
+        name,
+        'is not an unspent output of the chain, because it is spent, unconfirmed, or unknown',
+      );
     if (!own.has(utxo.script)) throw refused(name, notOwn);
     const [found] = await this.#judge([utxo], asker);
     if (found === undefined || 'reason' in found) throw refused(name, found?.reason ?? 'is not known');
@@ -336,7 +341,7 @@ export class Inventory {
     const listed = await inventoryOutputs(pool, readMax);
     const gone = listed.filter((output) => !unspentNames.has(nameOf(output)));
     await removeInventoryOutputs(pool, gone);
-    const reason = 'it is spent, or not the operator’s any more';
+    const reason = 'it is spent, or no longer belongs to the operator';
     const removed = gone.map((output): ScannedOutput => {
       return { outpoint: nameOf(output), result: 'removed', reason };
     });
@@ -382,7 +387,7 @@ export class Inventory {
       const name = nameOf(output);
       if (!there.has(name) && there.size >= outputsMax) {
         await putInventoryOutputs(pool, [...fitting.values()]);
-        throw refused(name, `does not fit: the inventory has ${outputsMax} outputs already`);
+        throw refused(name, `does not fit, because the inventory already has ${outputsMax} outputs`);
       }
       there.add(name);
       fitting.set(name, output);
@@ -460,10 +465,11 @@ function whyNotOwn(
   if (!own.has(script)) return notOwn;
   return addresses.some((address) => Buffer.compare(address.script, script) === 0)
     ? null
-    : 'is not at an address of the wallet (`satscribe inventory address`), so orders cannot have it';
+    : 'is not at an address of the wallet (`satscribe inventory address`), so orders cannot use it';
 }
 
-const notOwn = 'is not the operator’s: neither the wallet nor INVENTORY_DESCRIPTOR has its address';
+const notOwn =
+  'does not belong to the operator, because neither the wallet nor INVENTORY_DESCRIPTOR has its address';
 
 function whyNoStock(sats: HeldSats | undefined): string | null {
   if (sats === undefined) return 'is not known';

@@ -32,7 +32,7 @@ export async function ownScriptsOf(
     readonly isrange: boolean;
     readonly hasprivatekeys: boolean;
   }>(node, 'getdescriptorinfo', [descriptor]);
-  if (hasprivatekeys) throw invalid('it holds private keys: give the one with public keys');
+  if (hasprivatekeys) throw invalid('it has private keys; use the descriptor with public keys');
   const checked = descriptor.includes('#') ? descriptor : `${descriptor}#${checksum}`;
   const range = isrange ? [[0, ownAddressesMax - 1]] : [];
   // for a descriptor with several paths, the node returns one list of addresses per path

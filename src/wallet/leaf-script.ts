@@ -50,7 +50,8 @@ class LeafRun {
   }
 
   push(opcode: number, bytes: Uint8Array): string | null {
-    if (bytes.length > pushBytesMax) return `it pushes ${bytes.length} bytes, and nodes take ${pushBytesMax}`;
+    if (bytes.length > pushBytesMax)
+      return `it pushes ${bytes.length} bytes, but nodes accept at most ${pushBytesMax}`;
     if (this.#isSkipping) return null;
     if (opcode === opFalse) return this.#put('false');
     // the push that is executed must be in its shortest form
@@ -77,7 +78,7 @@ class LeafRun {
    */
   end(): string | null {
     if (this.#isSkipping) return 'an envelope has no end';
-    return isSame(this.#stack, ['true']) ? null : 'it leaves other values than a single true one';
+    return isSame(this.#stack, ['true']) ? null : 'it leaves other values than a single true value';
   }
 
   #put(item: Item): string | null {

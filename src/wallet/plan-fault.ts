@@ -86,11 +86,12 @@ function frameFault({ version, lockTime, inputs, outputs }: TransactionPlan): st
  */
 function bumpFault({ inputs, outputs, feeMax }: TransactionPlan): string | null {
   if (!outputs.some(({ kind }) => kind === 'bump')) return null;
-  if (outputs.length > 1) return 'it pays for others (bump), and has another output';
+  if (outputs.length > 1) return 'it is a bump, but has another output';
   const foreign = inputs.findIndex((input) => !isAnchor(input) && (input.key.branch !== 1 || hasLeaf(input)));
-  if (foreign !== -1)
-    return `it pays for others (bump), and input ${foreign} is not of the service's own keys`;
-  return feeMax <= bumpFeeMax ? null : `it pays ${feeMax} sats for others, and ${bumpFeeMax} are the maximum`;
+  if (foreign !== -1) return `it is a bump, but input ${foreign} is not of the service's own keys`;
+  return feeMax <= bumpFeeMax
+    ? null
+    : `it is a bump and pays ${feeMax} sats for other transactions, but at most ${bumpFeeMax} are allowed`;
 }
 
 /**
@@ -100,11 +101,11 @@ function bumpFault({ inputs, outputs, feeMax }: TransactionPlan): string | null 
 function payoutFault({ inputs, outputs }: TransactionPlan): string | null {
   if (!outputs.some(({ kind }) => kind === 'payout')) return null;
   const foreign = inputs.findIndex((input) => !isOfService(input));
-  if (foreign !== -1) return `it is a payout, and input ${foreign} is not of the service's own keys`;
+  if (foreign !== -1) return `it is a payout, but input ${foreign} is not of the service's own keys`;
   const others = outputs.filter(({ kind }) => kind !== 'payout');
   return isChangeAlone(others)
     ? null
-    : "it is a payout, and its change is not one output of the service's own keys";
+    : "it is a payout, but its change is not one output of the service's own keys";
 }
 
 /**
@@ -117,15 +118,15 @@ function asideFault({ inputs, outputs }: TransactionPlan): string | null {
   const [first, ...coins] = inputs;
   const [sent, ...others] = outputs;
   if (first === undefined || !isOfCharge(first))
-    return 'it sends an output that was set aside, and its first input is not one of a charge';
+    return 'it sends an output that was set aside, but its first input is not from a charge';
   if (sent?.kind !== 'aside' || sent.value !== first.value)
-    return 'it does not send the output that was set aside as a whole';
+    return 'it does not send all of the output that was set aside';
   const foreign = coins.findIndex((input) => !isOfService(input));
   if (foreign !== -1)
-    return `it sends an output that was set aside, and input ${foreign + 1} is not of the service's own keys`;
+    return `it sends an output that was set aside, but input ${foreign + 1} is not of the service's own keys`;
   return isChangeAlone(others)
     ? null
-    : "it sends an output that was set aside, and its change is not one output of the service's own keys";
+    : "it sends an output that was set aside, but its change is not one output of the service's own keys";
 }
 
 /**
@@ -137,12 +138,12 @@ function withdrawalFault({ inputs, outputs }: TransactionPlan): string | null {
   if (!outputs.some(({ kind }) => kind === 'withdrawal')) return null;
   const foreign = inputs.findIndex((input) => !isOfCharge(input) && !isOfService(input));
   if (foreign !== -1)
-    return `it pays withdrawals, and input ${foreign} is neither of a charge nor of the service's own keys`;
+    return `it pays withdrawals, but input ${foreign} is neither from a charge nor of the service's own keys`;
   const others = outputs.filter((output) => output.kind !== 'withdrawal' && !isRunestone(output));
   const isKeptAlone = others.every(({ kind, own }) => kind === 'change' && own?.key.branch === 1);
   return isKeptAlone && others.length <= changesOfWithdrawals
     ? null
-    : "it pays withdrawals, and its change is not in two outputs of the service's own keys";
+    : "it pays withdrawals, but its change is not in two outputs of the service's own keys";
 }
 
 /**
@@ -154,10 +155,10 @@ function consolidationFault({ inputs, outputs }: TransactionPlan): string | null
   if (!outputs.every(({ kind }) => kind === 'change')) return null;
   const foreign = inputs.findIndex((input) => !isOfCharge(input) && !isOfService(input));
   if (foreign !== -1)
-    return `it joins coins, and input ${foreign} is neither of a charge nor of the service's own keys`;
+    return `it joins coins, but input ${foreign} is neither from a charge nor of the service's own keys`;
   return outputs.every(({ own }) => own?.key.branch === 1) && outputs.length <= changesOfWithdrawals
     ? null
-    : "it joins coins, and what it keeps is not in two outputs of the service's own keys";
+    : "it joins coins, but what it keeps is not in two outputs of the service's own keys";
 }
 
 /** Maximum number of change outputs of withdrawals: one for sats, and one for runes. */
@@ -184,7 +185,7 @@ function inventoryFault({ inputs, outputs }: TransactionPlan): string | null {
   const [first, ...others] = inputs;
   if (first === undefined || !inputs.some(isStocked)) return unstockedFault(outputs);
   if (!isStocked(first) || others.some(isStocked) || first.path === 'leaf' || hasLeaf(first))
-    return 'it spends the inventory other than by its first input alone, and by key';
+    return 'it spends the inventory, but not with its first input alone and by key';
   return restockFault(first, outputs);
 }
 
@@ -194,7 +195,7 @@ function inventoryFault({ inputs, outputs }: TransactionPlan): string | null {
  */
 function feeChargeFault({ inputs, outputs }: TransactionPlan): string | null {
   if (inputs.some((input) => isOfFees(input) && (input.path === 'leaf' || hasLeaf(input))))
-    return 'it spends a fee charge through a leaf, and fee charges have no leaf';
+    return 'it spends a fee charge through a leaf, but fee charges have no leaf';
   return outputs.some(({ own }) => own !== undefined && isOfFees(own))
     ? 'it pays a key of fee charges'
     : null;
@@ -211,13 +212,13 @@ function unstockedFault(outputs: readonly PlannedOutput[]): string | null {
   const isPaid = outputs.some(
     ({ kind, own }) => kind === 'inventory' || (own !== undefined && isStocked(own)),
   );
-  return isPaid ? 'it pays the inventory, and spends nothing of it' : null;
+  return isPaid ? 'it pays to the inventory, but spends nothing of it' : null;
 }
 
 /** Finds a fault in the outputs that receive the sats of an inventory output. */
 function restockFault({ value }: PlannedInput, outputs: readonly PlannedOutput[]): string | null {
   const strange = outputs.find((output) => !besideInventory.has(output.kind) && !isRunestone(output));
-  if (strange !== undefined) return `it spends the inventory, and has an output of kind ${strange.kind}`;
+  if (strange !== undefined) return `it spends the inventory, but has an output of kind ${strange.kind}`;
   const first = outputs.slice(0, 1 + outputs.findLastIndex(({ kind }) => isOfInventory(kind)));
   const postage = first.filter(({ kind }) => kind === 'postage');
   if (postage.length !== 1 || sumOf(postage) > postageMax)
@@ -255,7 +256,7 @@ function inputFault(input: PlannedInput, scripts: OwnScripts): string | null {
   if (txid.length !== 32) return `its txid has ${txid.length} bytes`;
   if (!isU32(vout) || !isU32(sequence)) return 'its index or its sequence is not a number of four bytes';
   if (value <= 0n || value > BigInt(maxMoney)) return `${value} sats cannot be spent`;
-  if (path === 'leaf' && leafScript === null) return 'it is spent through a leaf, and has none';
+  if (path === 'leaf' && leafScript === null) return 'it is spent through a leaf, but has no leaf';
   // an anchor has no key, so it needs no signature
   if (isAnchor(input)) return path === 'key' ? null : 'an anchor has no leaf';
   return ownFault(input, input.script, scripts);
@@ -275,12 +276,12 @@ function ownFault(own: OwnScript, script: Uint8Array, scripts: OwnScripts): stri
   )
     return 'it names no key of the wallet';
   if (own.leafHash !== undefined && (own.leafScript !== null || own.leafHash.length !== 32))
-    return 'it has the hash of a leaf beside the leaf, or one that is not 32 bytes';
+    return 'it has both a leaf and the hash of a leaf, or a hash that does not have 32 bytes';
   const fault = scripts.leafFault(own);
   if (fault !== null) return `its leaf cannot be spent, because ${fault}`;
   return Buffer.compare(scripts.scriptOf(own), script) === 0
     ? null
-    : `its script is not that of key ${branch}/${index} and its leaf`;
+    : `its script does not belong to key ${branch}/${index} and its leaf`;
 }
 
 function outputFault(output: PlannedOutput, plan: TransactionPlan, scripts: OwnScripts): string | null {
@@ -288,13 +289,13 @@ function outputFault(output: PlannedOutput, plan: TransactionPlan, scripts: OwnS
   if (value < 0n || value > BigInt(maxMoney)) return `${value} sats are not an amount`;
   // nodes relay OP_RETURN with any value, because no one can spend it; `destinationFault` checks outputs of customers
   const dust = isBurned(output) || isPaid(output.kind) ? 0 : dustOf(script);
-  if (value < BigInt(dust)) return `${value} sats are dust: its script needs ${dust}`;
+  if (value < BigInt(dust)) return `${value} sats are dust, because its script needs ${dust}`;
   return kindFault(output, plan) ?? (own === undefined ? null : ownFault(own, script, scripts));
 }
 
 function kindFault(output: PlannedOutput, plan: TransactionPlan): string | null {
   const { kind, own } = output;
-  if (isKept(kind)) return own === undefined ? `it stays with the wallet (${kind}), and names no key` : null;
+  if (isKept(kind)) return own === undefined ? `it stays with the wallet (${kind}), but names no key` : null;
   switch (kind) {
     case 'postage':
     case 'parent':
@@ -356,7 +357,7 @@ function destinationFault({ inputs, outputs }: TransactionPlan): string | null {
 const notPaid = (kind: PlannedOutput['kind'], { code, reason }: RefusedDestination): string =>
   code === 'own' || code === 'dust'
     ? `the script of a ${kind} ${reason}`
-    : `no one owns the script of a ${kind}: it ${reason}`;
+    : `no one owns the script of a ${kind}, because it ${reason}`;
 
 const hexOf = (script: Uint8Array): string => Buffer.from(script).toString('hex');
 
@@ -383,15 +384,15 @@ function burnFault(output: PlannedOutput, plan: TransactionPlan): string | null 
 function lossFault({ value }: PlannedOutput, { inputs }: TransactionPlan): string | null {
   const brought = sumOf(inputs.filter(isAnchor));
   const most = brought > unownedMax ? brought : unownedMax;
-  return value <= most ? null : `${value} sats would be lost: at most ${most} may be`;
+  return value <= most ? null : `${value} sats would be lost, but at most ${most} may be lost`;
 }
 
 function feeFault(plan: TransactionPlan): string | null {
   const fee = feeOf(plan);
   const weight = plannedWeight(plan);
   if (fee < 0n) return `its outputs have ${-fee} sats more than its inputs`;
-  if (fee > plan.feeMax) return `its fee of ${fee} sats is above the ${plan.feeMax} that it allows itself`;
-  if (weight > blockWeightMax) return `its weight of ${weight} is above that of a block`;
+  if (fee > plan.feeMax) return `its fee of ${fee} sats is above its own maximum of ${plan.feeMax}`;
+  if (weight > blockWeightMax) return `its weight of ${weight} is above the weight of a block`;
   return fee > feeRateMax * BigInt(virtualSize(weight))
     ? `its fee of ${fee} sats is above ${feeRateMax} sats per vbyte`
     : null;

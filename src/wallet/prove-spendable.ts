@@ -39,7 +39,7 @@ export function spendableFault(claim: SpendableClaim): string | null {
   const output = tweaked(xOnlyKey, root ?? new Uint8Array(0));
   if (output === null) return 'the key is not a point of the curve';
   // spend by key: the output key must match the tweaked private key
-  if (!isEqual(output.x, script.subarray(2))) return 'the output key is not that of the key and the leaf';
+  if (!isEqual(output.x, script.subarray(2))) return 'the output key does not belong to the key and the leaf';
   if (root === null) return controlBlock === null ? null : 'a control block without a leaf';
   if (controlBlock === null) return 'a leaf without a control block';
   const fault = controlBlockFault(controlBlock, xOnlyKey, output.isOdd);
@@ -64,7 +64,7 @@ export function publicKeyHashFault(claim: PublicKeyHashClaim): string | null {
     return 'the key is not a compressed point of the curve';
   const sha256 = createHash('sha256').update(publicKey).digest();
   const keyHash = createHash('ripemd160').update(sha256).digest();
-  return isEqual(keyHash, script.subarray(2)) ? null : 'the script is not that of the key';
+  return isEqual(keyHash, script.subarray(2)) ? null : 'the script does not belong to the key';
 }
 
 /** Whether a compressed key is a point on the curve. If x is on the curve, both signs of y are points. */
@@ -82,7 +82,7 @@ const rootOf = ({ leafScript, leafHash: hash }: SpendableClaim): Uint8Array | nu
 function controlBlockFault(block: Uint8Array, internalKey: Uint8Array, isOdd: boolean): string | null {
   const [first = 0] = block;
   if (block.length !== 33) return `the control block has ${block.length} bytes`;
-  if ((first & leafVersionMask) !== tapscript) return 'the control block is of another leaf version';
+  if ((first & leafVersionMask) !== tapscript) return 'the control block has another leaf version';
   if (((first & 1) === 1) !== isOdd) return 'the control block has the wrong parity';
   return isEqual(block.subarray(1), internalKey) ? null : 'the control block has another internal key';
 }

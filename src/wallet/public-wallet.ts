@@ -140,7 +140,7 @@ function requireSpendable(address: string, fault: string | null): void {
   if (fault !== null)
     throw new AppError(
       'order_unspendable',
-      `The address ${address} cannot be shown: payments to it could not be spent, because ${fault}.`,
+      `The address ${address} cannot be shown, because payments to it could not be spent: ${fault}.`,
       { fault },
     );
 }

@@ -19,7 +19,7 @@ export async function writeSeedFile(path: string, words: string): Promise<void> 
   const isWritten = await writePrivateFile(path, `${words}\n`).catch((error: unknown) => {
     throw writeFailure(path, error);
   });
-  if (!isWritten) throw new AppError('wallet_seed_exists', `There is a file ${path} already.`);
+  if (!isWritten) throw new AppError('wallet_seed_exists', `The file ${path} already exists.`);
 }
 
 function writeFailure(path: string, error: unknown): unknown {
@@ -27,7 +27,7 @@ function writeFailure(path: string, error: unknown): unknown {
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return new AppError(
       'output_failed',
-      `The seed file cannot be ${path}, because its folder does not exist: make the folder first.`,
+      `The seed file cannot be ${path}, because its folder does not exist. Make the folder first.`,
     );
   if (code === undefined) return error;
   return new AppError('output_failed', `The seed file ${path} cannot be written (${code}).`);
@@ -48,11 +48,11 @@ export async function readSeedFile(path: string): Promise<Uint8Array> {
     const count = mnemonic === '' ? 0 : words.length;
     throw refused(
       path,
-      `it must hold the 12 to 24 English words of a BIP 39 seed and nothing else; it has ${count} words, or one of them is wrong`,
+      `it must have the 12 to 24 English words of a BIP 39 seed and nothing else, but it has ${count} words, or one of its words is wrong`,
     );
   }
   return mnemonicToSeed(mnemonic);
 }
 
 const refused = (path: string, fault: string): AppError =>
-  new AppError('wallet_seed_refused', `The seed file ${path} is refused: ${fault}.`);
+  new AppError('wallet_seed_refused', `The seed file ${path} is refused, because ${fault}.`);

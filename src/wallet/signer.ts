@@ -114,7 +114,9 @@ export class Signer {
     const known = new KnownKeys(this.#keys);
     const fault = planFault(plan, known) ?? holdingsFault(plan, held);
     if (fault !== null)
-      throw new AppError('plan_refused', `The plan of a transaction is refused: ${fault}.`, { fault });
+      throw new AppError('plan_refused', `The plan of a transaction is refused, because ${fault}.`, {
+        fault,
+      });
     const messageOf = signatureMessages(plan);
     const witnesses: Uint8Array[][] = [];
     for (const [place, input] of plan.inputs.entries()) {

@@ -70,7 +70,7 @@ export interface TakeBack {
 export function takeBackPlan(order: TakeBack): { plan: TransactionPlan; left: number } {
   const { own, script, outputs, destination, feeRate } = order;
   if (outputs.length === 0)
-    throw refused('its address has no confirmed output that the mempool does not spend already.');
+    throw refused('its address has no confirmed output, or the mempool already spends all of them.');
   const cost = feeOf(keyInputWeightOf(script), feeRate);
   const taken = outputs
     .filter(({ value }) => value > cost)
@@ -91,7 +91,7 @@ export function takeBackPlan(order: TakeBack): { plan: TransactionPlan; left: nu
   const value = sum - fee;
   if (value < BigInt(dustOf(destination))) {
     const there = outputs.reduce((all, output) => all + output.value, 0n);
-    throw refused(`its address has ${there} sats, which is too little for a fee of ${fee} and the output.`);
+    throw refused(`its address has ${there} sats, too few for a fee of ${fee} and the output.`);
   }
   const plan = { version: 2 as const, lockTime: 0, inputs, outputs: [{ ...refund, value }], feeMax: fee };
   return { plan, left: outputs.length - inputs.length };

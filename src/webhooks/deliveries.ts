@@ -52,7 +52,7 @@ const markBudgetMs = 20_000;
 const unknownSecret: TryResult = {
   outcome: 'unanswered',
   status: null,
-  error: 'its secret comes from an earlier SERVICE_SECRET_FILE: set SERVICE_SECRET_OLD_FILE to that file',
+  error: 'its secret comes from an earlier SERVICE_SECRET_FILE; set SERVICE_SECRET_OLD_FILE to that file',
   isQuick: true,
 };
 /** Maximum number of characters of a stored error. */
@@ -148,7 +148,8 @@ export class Deliveries {
       failpoint('webhook-marked');
     } catch (error) {
       // another process sends the message again when its lease ends
-      if (!signal.aborted) log.warn({ err: error, subject, sequence, host }, 'a try could not be noted');
+      if (!signal.aborted)
+        log.warn({ err: error, subject, sequence, host }, 'an attempt could not be stored');
     } finally {
       this.#tries.delete(token);
       if (outcome !== null) onTry(outcome);
@@ -201,10 +202,11 @@ export class Deliveries {
       }
     });
     const fields = { subject, sequence, host, status: result.status, reason: result.error };
-    if (!isOurs) log.warn(fields, 'a try came to its end after its lease');
-    else if (result.outcome === 'gone') log.info(fields, 'a receiver is gone: it is told nothing more');
+    if (!isOurs) log.warn(fields, 'an attempt ended after its lease');
+    else if (result.outcome === 'gone')
+      log.info(fields, 'a receiver no longer exists and gets no more messages');
     else if (result.outcome !== 'delivered' && pauseMs === null)
-      log.warn(fields, 'a message was given up after all its tries');
+      log.warn(fields, 'a message was given up after its last attempt');
     await noteHost(pool, host, result.isQuick);
   }
 

@@ -34,7 +34,7 @@ export async function noteKeys(tx: pg.ClientBase, keys: readonly Uint8Array[]): 
   if (known !== undefined && !keys.some((key) => known.key.equals(key))) {
     throw new AppError(
       'service_secret_differs',
-      `Receivers know the key ${shownPublicKey(known.key)}, which comes from another secret than that of SERVICE_SECRET_FILE.`,
+      `Receivers know the key ${shownPublicKey(known.key)}, which comes from another secret than the secret in SERVICE_SECRET_FILE.`,
     );
   }
   await replaceKeys(tx, keys);

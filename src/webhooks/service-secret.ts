@@ -13,10 +13,12 @@ const secretBytes = 32;
 export async function readServiceSecret(path: string): Promise<Buffer> {
   const file = await readPrivateFile(path, secretBytes);
   if (file.kind === 'missing')
-    throw new AppError('service_secret_missing', `There is no secret of the service at ${path}.`, { path });
+    throw new AppError('service_secret_missing', `The secret of the service is missing at ${path}.`, {
+      path,
+    });
   if (file.kind === 'refused') throw refused(path, file.fault);
   if (file.bytes.length !== secretBytes)
-    throw refused(path, `it has ${file.bytes.length} bytes, not ${secretBytes}`);
+    throw refused(path, `it has ${file.bytes.length} bytes, but needs ${secretBytes}`);
   return file.bytes;
 }
 
@@ -35,12 +37,16 @@ export async function ensureServiceSecret(path: string): Promise<Buffer> {
     // if two processes write, the first file stays, and both processes read its secret
     await writePrivateFile(path, randomBytes(secretBytes));
   } catch (error) {
-    throw refused(path, `it cannot be made (${String((error as NodeJS.ErrnoException).code)})`);
+    throw refused(path, `it cannot be created (${String((error as NodeJS.ErrnoException).code)})`);
   }
   return readServiceSecret(path);
 }
 
 const refused = (path: string, fault: string): AppError =>
-  new AppError('service_secret_invalid', `The secret of the service at ${path} is refused: ${fault}.`, {
-    path,
-  });
+  new AppError(
+    'service_secret_invalid',
+    `The secret of the service at ${path} is refused, because ${fault}.`,
+    {
+      path,
+    },
+  );

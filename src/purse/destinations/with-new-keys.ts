@@ -33,7 +33,7 @@ export async function withNewKeys<Keys, Made>(
     const keys = await at(taken.first);
     try {
       return await withTransaction(pool, async (tx) => {
-        if (!(await leases.confirm(tx, taken))) throw new UnusableKeys('their release has ended');
+        if (!(await leases.confirm(tx, taken))) throw new UnusableKeys('the release of its keys has ended');
         if (await areKnown(tx, shown(keys)))
           throw new UnusableKeys('an address of the wallet was shown before');
         return make(tx, keys);

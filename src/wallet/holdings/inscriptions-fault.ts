@@ -66,12 +66,16 @@ function namesFault(
   if (typeof found === 'string') return found;
   for (const { id, at } of named) {
     const known = found.get(id);
-    if (known === undefined) return `it names inscription ${id}, which its inputs are not known to hold`;
-    if (known !== at) return `it names inscription ${id} at sat ${at} of its inputs, and it is at ${known}`;
+    if (known === undefined)
+      return `it names inscription ${id}, but its inputs are not known to hold this inscription`;
+    if (known !== at)
+      return `it names inscription ${id} at sat ${at} of its inputs, but the inscription is at ${known}`;
     found.delete(id);
   }
   const [unnamed] = found.keys();
-  return unnamed === undefined ? null : `its inputs hold inscription ${unnamed}, which it does not name`;
+  return unnamed === undefined
+    ? null
+    : `its inputs hold inscription ${unnamed}, but it does not name this inscription`;
 }
 
 /**
@@ -101,8 +105,8 @@ function landingFault(
   allowed: ReadonlySet<PlannedOutputKind>,
 ): string | null {
   const place = flow.placeOf(at);
-  if (place === null) return `${what} would be part of the fee`;
-  if (place.output !== output) return `${what} would go to output ${place.output}, not to ${output}`;
+  if (place === null) return `${what} would become a part of the fee`;
+  if (place.output !== output) return `${what} would go to output ${place.output} and not to ${output}`;
   const kind = outputs[output]?.kind;
   return kind !== undefined && allowed.has(kind)
     ? null
@@ -118,7 +122,7 @@ function burnFault(
   const input = inputs[startsOf(inputs).findLastIndex((start) => start <= at)];
   return input !== undefined && scriptType(input.script) === 'p2a'
     ? null
-    : `inscription ${id} would be burned, and no anchor brought it`;
+    : `inscription ${id} would be burned, but did not come from an anchor`;
 }
 
 /**
@@ -136,7 +140,7 @@ function unknownFault(
     const start = starts[place] ?? 0n;
     const isUnknown = held[place]?.inscriptions === null;
     if (isUnknown && value < largest && start + value > flow.paid)
-      return `input ${place} may hold inscriptions, and would be part of the fee before larger ones`;
+      return `input ${place} may hold inscriptions, and its sats would become a part of the fee before the sats of larger inputs`;
     if (value > largest) largest = value;
     const wrong = isUnknown
       ? flow.outputsIn(start, start + value).find((to) => !mayGet(outputs[to]))

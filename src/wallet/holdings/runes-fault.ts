@@ -49,18 +49,18 @@ function namesFault({ held: named }: PlannedRunes, held: readonly Holdings[]): s
     sums(named.map(({ input, ...rune }) => ({ ...rune, at: input }))),
     sums(known),
     (name, input, planned, found) =>
-      `input ${input} holds ${found} of rune ${name}, and the plan names ${planned}`,
+      `input ${input} holds ${found} of rune ${name}, but the plan names ${planned}`,
   );
 }
 
 /** Checks that the runestone decodes to the contents that the plan names. */
 function runestoneFault({ runestone }: PlannedRunes, { artifact }: RuneFlow): string | null {
   if (runestone === null) return artifact === null ? null : 'it has a runestone that it does not name';
-  if (artifact === null) return 'it names a runestone, and no output is one';
+  if (artifact === null) return 'it names a runestone, but none of its outputs is a runestone';
   if (artifact.kind === 'cenotaph') return `its runestone is malformed (${artifact.flaw}), which burns runes`;
   if (runestone.edicts.some(({ amount }) => amount === 0)) return 'an edict of 0 would move all of a rune';
   const expected = { ...runestone, edicts: sortedEdicts(runestone.edicts) };
-  return isDeepStrictEqual(artifact, expected) ? null : 'its runestone does not read back as it says';
+  return isDeepStrictEqual(artifact, expected) ? null : 'its runestone is not read back as the plan says';
 }
 
 /** Checks that a plan has no edicts if some runes are unknown. Without edicts, all runes move to one output. */
@@ -68,14 +68,15 @@ function unknownFault({ artifact }: RuneFlow, held: readonly Holdings[]): string
   if (artifact?.kind !== 'runestone' || artifact.edicts.length === 0) return null;
   // the amount of a mint is unknown until the mint is in a block
   return artifact.mint !== null || held.some(({ runes }) => runes === null)
-    ? 'edicts move its runes, and not all of them are known'
+    ? 'edicts move its runes, but not all of its runes are known'
     : null;
 }
 
 /** Checks that runes without an edict go to the output that the plan names, so that they are not burned. */
 function restFault({ outputs }: TransactionPlan, { rest }: PlannedRunes, flow: RuneFlow): string | null {
   if (flow.rest === null) return 'runes that no edict moves would be burned';
-  if (flow.rest !== rest) return `runes that no edict moves would go to output ${flow.rest}, not to ${rest}`;
+  if (flow.rest !== rest)
+    return `runes that no edict moves would go to output ${flow.rest} and not to ${rest}`;
   const kind = outputs[rest]?.kind;
   return kind === 'inventory'
     ? `runes that no edict moves would go to output ${rest}, of the kind ${kind}`
@@ -92,12 +93,12 @@ function flowFault({ given, burned }: PlannedRunes, flow: RuneFlow): string | nu
       byOutput(given),
       byOutput(flow.given),
       (name, output, planned, found) =>
-        `output ${output} would get ${found} of rune ${name}, and the plan names ${planned}`,
+        `output ${output} would get ${found} of rune ${name}, but the plan names ${planned}`,
     ) ??
     differenceOf(
       lost(burned),
       lost(flow.burned),
-      (name, _, planned, found) => `${found} of rune ${name} would be burned, and the plan names ${planned}`,
+      (name, _, planned, found) => `${found} of rune ${name} would be burned, but the plan names ${planned}`,
     )
   );
 }

@@ -84,17 +84,17 @@ export async function readMark(path: string, owner: MarkOwner): Promise<BranchEn
   const file = await readPrivateFile(path, readBytesMax);
   if (file.kind === 'missing') return null;
   if (file.kind === 'refused')
-    throw refused(path, `${file.fault}. If others may have changed it, run satscribe wallet skip`);
+    throw refused(path, `${file.fault}. If other users may have changed it, run satscribe wallet skip`);
   const mark = parseMark(file.bytes.toString('utf8'));
   if (mark === null)
     throw refused(
       path,
-      'its content is damaged, or is not a mark of this version. Bring back the newest one; if there is none, run satscribe wallet skip',
+      'its content is damaged, or cannot be read by this version. Restore its newest version; if there is none, run satscribe wallet skip',
     );
   if (mark.network !== owner.network || mark.masterFingerprint !== owner.masterFingerprint)
     throw new AppError(
       'wallet_mark_mismatch',
-      `The mark file ${path} is of the wallet ${mark.masterFingerprint} on ${mark.network}, not of ${owner.masterFingerprint} on ${owner.network}. Set WALLET_MARK_FILE to the mark of this wallet. If it no longer exists, set WALLET_MARK_FILE to a file that does not exist, and run satscribe wallet skip.`,
+      `The mark file ${path} belongs to the wallet ${mark.masterFingerprint} on ${mark.network}, but this wallet is ${owner.masterFingerprint} on ${owner.network}. Set WALLET_MARK_FILE to the mark file of this wallet. If that file no longer exists, set WALLET_MARK_FILE to a path without a file, and run satscribe wallet skip.`,
       { path },
     );
   return mark.ends;
@@ -122,11 +122,11 @@ export async function writeMark(path: string, owner: MarkOwner, ends: BranchEnds
     if (code === undefined) throw error;
     throw new AppError(
       'wallet_mark_unwritable',
-      `The mark file ${path} cannot be written (${code}), so no address is released. Let the user of the service write to its folder, or name another one with WALLET_MARK_FILE.`,
+      `The mark file ${path} cannot be written (${code}), so no address is released. Give the user of the service the right to write to its folder, or name another file with WALLET_MARK_FILE.`,
       { path, code },
     );
   }
 }
 
 const refused = (path: string, fault: string): AppError =>
-  new AppError('wallet_mark_refused', `The mark file ${path} is refused: ${fault}.`, { path });
+  new AppError('wallet_mark_refused', `The mark file ${path} is refused, because ${fault}.`, { path });

@@ -78,7 +78,7 @@ export function releaseIndices(options: ReleaseOptions): Releasing {
     {
       signal,
       log,
-      failing: 'no addresses are released, so no orders are taken',
+      failing: 'no addresses are released, so no orders are accepted',
       onProblem: (problem) => {
         tried.resolve();
         onProblem(problem);
@@ -115,7 +115,7 @@ export function releaseIndices(options: ReleaseOptions): Releasing {
 function withRecovery({ log, onProblem }: ReleaseOptions): ReleaseOptions['onProblem'] {
   let isFailing = false;
   return (problem) => {
-    if (problem === null && isFailing) log.info('addresses are released again, and orders are taken');
+    if (problem === null && isFailing) log.info('addresses are released again, and orders are accepted');
     isFailing = problem !== null;
     onProblem(problem);
   };
@@ -155,7 +155,7 @@ async function look(
   const row = await readRelease(client);
   if (known !== null && !isOurs(row, session, known)) {
     options.log.warn(
-      'the wallet of the database is not as it was left: it was restored or moved on, and indices are skipped',
+      'the wallet of the database has changed, because it was restored or skipped ahead; indices are skipped',
     );
     known = null;
   }
@@ -233,7 +233,7 @@ async function refill(
 const missing = (path: string): AppError =>
   new AppError(
     'wallet_mark_missing',
-    `There is no mark file ${path}, and this wallet had one: without it, which addresses were shown after the database was dumped is unknown. Bring it back; if it is lost, run satscribe wallet skip.`,
+    `The mark file ${path} is missing, although this wallet had a mark file. Without it no one knows which addresses were shown after the backup of the database. Restore the mark file; if it is lost, run satscribe wallet skip.`,
     { path },
   );
 

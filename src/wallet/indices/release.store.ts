@@ -210,13 +210,13 @@ function unreleased(release: StoredRelease | null, branch: IndexedBranch, count:
   const { next, released, isLive: isReleasing, problem } = release;
   const because = ((): string => {
     if (problem !== null) return `the process with its seed releases no addresses (${problem})`;
-    if (!isReleasing) return 'no process with its seed has released addresses since it began';
-    if (next[branch] + count > indexEnd) return 'all of them are used: a new database needs a new seed';
-    return 'more of them are being released';
+    if (!isReleasing) return 'no running process with its seed has released addresses yet';
+    if (next[branch] + count > indexEnd) return 'all addresses are used; a new database needs a new seed';
+    return 'more addresses are being released';
   })();
   return new AppError(
     'wallet_indices_unreleased',
-    `no address can be shown now: no address of the wallet is released, because ${because}`,
+    `no address of the wallet can be shown now, because ${because}`,
     { next, released, problem },
   );
 }

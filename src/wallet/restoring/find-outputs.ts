@@ -192,7 +192,7 @@ class Search {
     const own = leaf?.own ?? this.#keyOf(desc, scriptPubKey);
     const id = parseTxid(txid);
     if (id === null || own === null)
-      throw new AppError('node_answer_invalid', 'The node gives outputs that were not asked for.');
+      throw new AppError('node_answer_invalid', 'The node returned outputs that were not requested.');
     return {
       own,
       script: Uint8Array.from(Buffer.from(scriptPubKey, 'hex')),

@@ -12,6 +12,6 @@ export function scanFailure(error: unknown): unknown {
   if (!isBusy) return error;
   return new AppError(
     'node_scan_busy',
-    'The node already scans its unspent outputs, for an earlier command that was ended or for another program. It runs one scan at a time: try again in a minute.',
+    'The node already scans its unspent outputs, for an interrupted command or for another program. It runs only one scan at a time, so try again in a minute.',
   );
 }

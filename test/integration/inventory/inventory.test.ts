@@ -188,12 +188,16 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
   });
 
   test.each<[string, () => Coin, RegExp]>([
-    ['spent', () => spent, /is not an unspent output of the chain: it is spent, unconfirmed, or unknown/u],
+    [
+      'spent',
+      () => spent,
+      /is not an unspent output of the chain, because it is spent, unconfirmed, or unknown/u,
+    ],
     ['none', () => ({ ...good, vout: 77 }), /is not an unspent output of the chain/u],
-    ['foreign', () => foreign, /is not the operator’s/u],
+    ['foreign', () => foreign, /does not belong to the operator/u],
     ['inscribed', () => inscribed, /holds an inscription/u],
     ['runic', () => runic, /holds runes/u],
-    ['too young', () => immature, /is a coinbase that is too young/u],
+    ['too young', () => immature, /is a coinbase output that is too young/u],
   ])('refuses an output that is %s', async (_word, output, reason) => {
     const coin = output();
     await expect(inventory().add(outpointOf(coin), asker)).rejects.toMatchObject({
@@ -238,10 +242,10 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     const noNode = new Inventory({ ...parts, node: null, addresses: addressesOf(operator) });
     expect((await noNode.standing()).uncommon.count).toBe(0);
     const [listed] = await inventory(stranger).list(asker);
-    expect(listed?.problem).toMatch(/is not the operator’s/u);
+    expect(listed?.problem).toMatch(/does not belong to the operator/u);
     // the output is the operator's, but orders cannot be signed for it
     const elsewhere = inventory(stranger, `addr(${addressOf(operator)})`);
-    expect((await elsewhere.list(asker))[0]?.problem).toMatch(/so orders cannot have it/u);
+    expect((await elsewhere.list(asker))[0]?.problem).toMatch(/so orders cannot use it/u);
     expect((await elsewhere.standing()).uncommon).toMatchObject({ count: 0, amount: 0 });
     expect((await elsewhere.offer('uncommon', { postage: 546, count: 1 }, asker)).sats).toEqual([]);
   });
@@ -332,7 +336,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     };
     const empty = await runCli(['inventory', 'list'], env);
     expect([empty.exitCode, empty.stdout]).toEqual([0, '']);
-    expect(empty.stderr).toContain('The inventory is empty: satscribe inventory scan');
+    expect(empty.stderr).toContain('The inventory is empty. Find outputs with satscribe inventory scan');
     // the node of the tests has no ZMQ
     expect(empty.stderr).not.toContain('ZMQ');
     await inventory().add(outpointOf(other), asker);
@@ -343,7 +347,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
         outpoint: shown(other),
         value: 10_000,
         counts: false,
-        problem: expect.stringContaining('so orders cannot have it') as string,
+        problem: expect.stringContaining('so orders cannot use it') as string,
         sats: { uncommon: 1 },
       },
     ]);
@@ -481,7 +485,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     }
     const listed = await runCli(['inventory', 'list'], env);
     expect([listed.exitCode, listed.stdout]).toEqual([0, '']);
-    expect(listed.stderr).toMatch(/^The inventory is empty: [^\n]+\n$/u);
+    expect(listed.stderr).toMatch(/^The inventory is empty\. [^\n]+\n$/u);
   });
 
   describe('a descriptor', () => {

@@ -62,7 +62,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
   test('says what is missing', async () => {
     expect((await onDatabase(['show'])).stderr).toContain('wallet_missing');
     expect((await onDatabase(['descriptors'])).stderr).toContain('wallet_missing');
-    expect((await onDatabase(['init'])).stderr).toContain('which network?');
+    expect((await onDatabase(['init'])).stderr).toContain('missing network');
     const noFile = await wallet(['init', '--network', 'regtest'], database.settings);
     expect([noFile.exitCode, noFile.stderr]).toEqual([2, expect.stringContaining('WALLET_SEED_FILE')]);
   });
@@ -81,7 +81,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
     const again = await onDatabase(['init', '--network', 'regtest']);
     expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('wallet_exists')]);
     expect(again.stderr).toContain(
-      `It is the wallet of the seed file ${seedFile}: nothing needs to be done.`,
+      `The seed file ${seedFile} belongs to this wallet, so no action is needed.`,
     );
     expect(again.stderr).not.toContain('another seed');
     expect(await readFile(seedFile, 'utf8')).toBe(before);
@@ -95,7 +95,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
     const other = join(folder, 'other.seed');
     await writeFile(other, knownWords, { mode: 0o600 });
     const existing = await onDatabase(['init'], { WALLET_SEED_FILE: other });
-    expect(existing.stderr).toContain(`The seed file ${other} does not belong to it`);
+    expect(existing.stderr).toContain(`The seed file ${other} does not belong to this wallet`);
     const refused = await onDatabase(['init', '--first-index', '60'], { WALLET_SEED_FILE: other });
     expect(refused.stderr).toContain('wallet_seed_mismatch');
     expect((await onDatabase(['show'], { WALLET_SEED_FILE: other })).stdout).toContain(
@@ -152,7 +152,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
       nextFeesIndex: 50,
       seed: 'matches',
       mark: '50 of orders, 50 of the service, 50 of fee charges',
-      release: 'none: no process with the seed runs',
+      release: 'none, because no process with the seed runs',
       addresses: {
         orders: [0, 1, 2].map((index) => known!.orderAddress(index, null).address),
         fees: [0, 1, 2].map((index) => known!.feesAddress(index).address),
@@ -183,7 +183,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
       const { address } = JSON.parse((await onDatabase(['fund', '--json'])).stdout) as { address: string };
       expect(address).toBe(known!.ownAddress(50).address);
       expect((await onDatabase(['fund'])).stdout).toBe(
-        `address      ${address}\nfree coins   0 sats, with revenue\n`,
+        `address      ${address}\nfree coins   0 sats, including revenue\n`,
       );
     });
   });
@@ -278,7 +278,9 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
 
     const signed = await recover(file);
     expect(signed.exitCode).toBe(0);
-    expect(signed.stderr).toMatch(/^signed, not sent: .*; outputs taken: 2; outputs left there: 1$/mu);
+    expect(signed.stderr).toMatch(
+      /^signed, not sent: .*; outputs taken: 2; outputs that were not taken: 1$/mu,
+    );
     expect(await bitcoind.rpc.call('getrawmempool')).toEqual([]);
 
     const sent = await recover(file, '--broadcast', '--json');
@@ -455,7 +457,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
 
       const shown = await wallet(seedAlone.slice(0, -1), env);
       expect(shown.stdout).toContain("m/86'/1'/0'/0/5000");
-      expect(shown.stdout).toContain('need the kits of their orders');
+      expect(shown.stdout).toContain('only be found with the kits of their orders');
       // how far the search goes is unknown until the node answers
       expect(shown.stderr).toContain('addresses are derived');
 
@@ -463,7 +465,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
       const ours = await wallet([...seedAlone, '--to', capitals, '--fee-rate', '2'], env);
       expect(ours.stderr).toContain('destination_own');
       // the address is refused before the scan
-      expect(ours.stderr).toContain('--to is compared with address 0 of');
+      expect(ours.stderr).toContain('comparing --to with the addresses of the wallet: 0 of');
       expect(ours.stderr).not.toContain('outputs found');
       const swept = await restored([
         ...seedAlone,

@@ -133,7 +133,7 @@ describe('the wallet of the database', () => {
     await put(identity, 7);
     await expect(nextOrderIndex(releaser)).rejects.toMatchObject({
       ...unreleased,
-      message: expect.stringContaining('no process with its seed has released addresses') as string,
+      message: expect.stringContaining('no running process with its seed has released addresses') as string,
     });
     const session = await release(3);
     expect(await takeIndices(releaser, { orders: 2, own: 1 })).toMatchObject({ orders: 7, own: 7 });

@@ -317,7 +317,7 @@ test('a URL that leads to a private network is not asked', async () => {
       expect((await feed(subject))[0]).toMatchObject({
         state: 'waiting',
         status: null,
-        error: 'The URL leads to an address that is not public.',
+        error: 'The URL leads to an IP address that is not public.',
       }),
     );
   }

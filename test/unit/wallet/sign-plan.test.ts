@@ -227,16 +227,16 @@ const offCurve = Uint8Array.of(0x51, 0x20, ...new Uint8Array(32));
 
 /** Changes of one input or output, each with the rule that it breaks. */
 const inputFaults: readonly (readonly [Partial<PlannedInput>, RegExp])[] = [
-  [{ script: wallet.ownAddress(1).script }, /not that of key/u],
+  [{ script: wallet.ownAddress(1).script }, /does not belong to key/u],
   [{ key: { branch: 0, index: 6 } }, /something other than the key/u],
   [{ leafScript: null }, /has none/u],
-  [{ leafScript: orderLeaf(wallet, 5, 'another text') }, /not that of key/u],
+  [{ leafScript: orderLeaf(wallet, 5, 'another text') }, /does not belong to key/u],
   [{ leafScript: orderLeaf(wallet, 6) }, /something other than the key/u],
   [{ leafScript: Uint8Array.of(...orderLeaf(wallet, 5), 0x50) }, /opcode 0x50/u],
   [{ leafScript: null, leafHash: leafHashOf(orderLeaf(wallet, 5)) }, /has none/u],
-  [{ leafScript: null, path: 'key', leafHash: new Uint8Array(32) }, /not that of key/u],
-  [{ leafScript: null, path: 'key', leafHash: new Uint8Array(31) }, /not 32 bytes/u],
-  [{ leafHash: leafHashOf(orderLeaf(wallet, 5)) }, /beside the leaf/u],
+  [{ leafScript: null, path: 'key', leafHash: new Uint8Array(32) }, /does not belong to key/u],
+  [{ leafScript: null, path: 'key', leafHash: new Uint8Array(31) }, /does not have 32 bytes/u],
+  [{ leafHash: leafHashOf(orderLeaf(wallet, 5)) }, /both a leaf and the hash of a leaf/u],
   [{ value: 0n }, /cannot be spent/u],
   [{ value: -20_000n }, /cannot be spent/u],
   [{ value: 2_100_000_000_000_001n }, /cannot be spent/u],
@@ -250,8 +250,8 @@ const inputFaults: readonly (readonly [Partial<PlannedInput>, RegExp])[] = [
   [{ key: { branch: 4 as 0, index: 1 } }, /names no key/u],
   [{ key: { branch: 3, index: 5 } }, /a fee charge through a leaf/u],
   [{ key: { branch: 3, index: 5 }, path: 'key' }, /a fee charge through a leaf/u],
-  [{ key: { branch: 3, index: 5 }, path: 'key', leafScript: null }, /not that of key/u],
-  [{ script: wallet.feesAddress(5).script, path: 'key', leafScript: null }, /not that of key/u],
+  [{ key: { branch: 3, index: 5 }, path: 'key', leafScript: null }, /does not belong to key/u],
+  [{ script: wallet.feesAddress(5).script, path: 'key', leafScript: null }, /does not belong to key/u],
 ];
 const p2wpkhScript = Uint8Array.of(0, 20, ...new Uint8Array(20).fill(3));
 const own = directPlan(made).outputs[1]!.own!;
@@ -259,10 +259,10 @@ const service = directPlan(made).outputs[1]!;
 const outputFaults: readonly (readonly [PlannedOutput, RegExp])[] = [
   [{ ...service, value: 329n }, /dust/u],
   [{ ...service, value: -1n }, /not an amount/u],
-  [{ ...service, script: wallet.ownAddress(8).script }, /not that of key/u],
-  [{ ...service, own: { ...own, key: { branch: 1, index: 8 } } }, /not that of key/u],
-  [{ ...service, own: { ...own, key: { branch: 0, index: 7 } } }, /not that of key/u],
-  [{ ...service, kind: 'parent', own: { ...own, key: { branch: 1, index: 8 } } }, /not that of key/u],
+  [{ ...service, script: wallet.ownAddress(8).script }, /does not belong to key/u],
+  [{ ...service, own: { ...own, key: { branch: 1, index: 8 } } }, /does not belong to key/u],
+  [{ ...service, own: { ...own, key: { branch: 0, index: 7 } } }, /does not belong to key/u],
+  [{ ...service, kind: 'parent', own: { ...own, key: { branch: 1, index: 8 } } }, /does not belong to key/u],
   [{ ...service, own: { ...own, leafScript: orderLeaf(wallet, 7) } }, /something other than the key/u],
   [{ kind: 'service', script: service.script, value: 22_000n }, /names no key/u],
   [{ kind: 'change', script: service.script, value: 22_000n }, /names no key/u],
@@ -289,7 +289,7 @@ const outputFaults: readonly (readonly [PlannedOutput, RegExp])[] = [
     },
     /pays a key of fee charges/u,
   ],
-  [{ ...service, script: wallet.feesAddress(7).script }, /not that of key/u],
+  [{ ...service, script: wallet.feesAddress(7).script }, /does not belong to key/u],
   [
     { kind: 'refund', script: directPlan(made).inputs[0]!.script, value: 22_000n },
     /sends nothing to itself/u,

@@ -49,7 +49,7 @@ describe('a plan that joins coins', () => {
   const elsewhere = { key: { branch: 0, index: 8 } as const, leafScript: null };
   const away = { kind: 'change', script: wallet.addressOf(elsewhere).script, own: elsewhere } as const;
   test.each<[string, Partial<TransactionPlan>, RegExp]>([
-    ['spends an order', { inputs: [at(0), at(3), ofOrder] }, /input 2 is neither of a charge nor/u],
+    ['spends an order', { inputs: [at(0), at(3), ofOrder] }, /input 2 is neither from a charge nor/u],
     ['keeps three changes', { outputs: [third, third, third] }, /not in two outputs/u],
     ['keeps one at a key of orders', { outputs: [{ ...away, value: 14_000n }] }, /not in two outputs/u],
     ['pays a higher fee', { outputs: [change] }, /above the 1000/u],
@@ -70,7 +70,7 @@ describe('a plan of withdrawals', () => {
 
   const third = { ...change, value: 1_000n };
   test.each<[string, Partial<TransactionPlan>, RegExp]>([
-    ['spends an order', { inputs: [at(0), at(3), ofOrder] }, /input 2 is neither of a charge nor/u],
+    ['spends an order', { inputs: [at(0), at(3), ofOrder] }, /input 2 is neither from a charge nor/u],
     ['keeps three changes', { outputs: [third, third, third, paid, paid] }, /not in two outputs/u],
     ['refunds', { outputs: [change, paid, { ...paid, kind: 'refund' }] }, /not in two outputs/u],
     [

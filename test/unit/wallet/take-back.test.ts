@@ -52,7 +52,7 @@ describe('outputs at an address', () => {
     expect(() => takeBackPlan({ ...order, outputs: [] })).toThrow(/no confirmed output/u);
     // the fee of 99 virtual bytes
     const least = BigInt(dustOf(destination)) + 99n;
-    expect(() => takeBackPlan({ ...order, outputs: outputsOf([least - 1n]) })).toThrow(/too little/u);
+    expect(() => takeBackPlan({ ...order, outputs: outputsOf([least - 1n]) })).toThrow(/too few/u);
     expect(takeBackPlan({ ...order, outputs: outputsOf([least]) }).plan.outputs[0]!.value).toBe(294n);
   });
 

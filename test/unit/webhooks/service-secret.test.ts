@@ -65,6 +65,6 @@ test('a link is refused, whatever it leads to: who made it may know the secret',
   await symlink(path, link);
   await expect(readServiceSecret(link)).rejects.toMatchObject({
     code: 'service_secret_invalid',
-    message: `The secret of the service at ${link} is refused: it is a link.`,
+    message: `The secret of the service at ${link} is refused, because it is a link.`,
   });
 });

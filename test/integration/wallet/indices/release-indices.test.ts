@@ -282,7 +282,7 @@ describe('indices of the wallet', () => {
     await chmod(markFile, 0o600);
     expect(logged.filter((line) => line.includes('no more addresses are released'))).toHaveLength(1);
     await waitUntil(() => problems.at(-1) === null);
-    expect(logged.at(-1)).toContain('addresses are released again, and orders are taken');
+    expect(logged.at(-1)).toContain('addresses are released again, and orders are accepted');
     await take(400, taken);
     await expectFresh(taken);
   });

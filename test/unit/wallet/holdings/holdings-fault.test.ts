@@ -312,11 +312,11 @@ describe('a plan is refused', () => {
   });
 
   const refused: readonly (readonly [string, RegExp, TransactionPlan, (readonly Holdings[])?])[] = [
-    ['an edict leads to the next output', /does not read back/u, stones(edicts({ output: 2 }))],
-    ['an edict leads to all outputs', /does not read back/u, stones(edicts({ output: 4 }))],
+    ['an edict leads to the next output', /is not read back/u, stones(edicts({ output: 2 }))],
+    ['an edict leads to all outputs', /is not read back/u, stones(edicts({ output: 4 }))],
     ['an edict leads beyond all outputs', /malformed \(edict-output\)/u, stones(edicts({ output: 5 }))],
-    ['the pointer is another one', /does not read back/u, stones((each) => ({ ...each, pointer: 2 }))],
-    ['it mints', /does not read back/u, stones((each) => ({ ...each, mint: runeOf(1, 0).id }))],
+    ['the pointer is another one', /is not read back/u, stones((each) => ({ ...each, pointer: 2 }))],
+    ['it mints', /is not read back/u, stones((each) => ({ ...each, mint: runeOf(1, 0).id }))],
     [
       'an edict is of 0',
       /an edict of 0/u,
@@ -327,7 +327,11 @@ describe('a plan is refused', () => {
       /two of its outputs/u,
       { ...plan, outputs: [...plan.outputs, stoneOf(route)] },
     ],
-    ['it has no runestone', /no output is one/u, { ...plan, outputs: plan.outputs.slice(0, 3) }],
+    [
+      'it has no runestone',
+      /none of its outputs is a runestone/u,
+      { ...plan, outputs: plan.outputs.slice(0, 3) },
+    ],
     ['its runestone is not named', /does not name/u, runesWith({ runestone: null })],
     [
       'its outputs change places',
@@ -336,23 +340,19 @@ describe('a plan is refused', () => {
     ],
     [
       'its inputs change places',
-      /inscription ai0 at sat 3 of its inputs, and it is at 23/u,
+      /inscription ai0 at sat 3 of its inputs, but the inscription is at 23/u,
       { ...plan, inputs: [plan.inputs[2]!, plan.inputs[0]!, plan.inputs[1]!] },
       [nothingHeld, parent, second],
     ],
-    [
-      'it names no inscription',
-      /hold inscription ai0, which it does not name/u,
-      { ...plan, inscriptions: [] },
-    ],
+    ['it names no inscription', /hold inscription ai0, but it does not name/u, { ...plan, inscriptions: [] }],
     [
       'it names an inscription that is not there',
-      /inscription ai1, which its inputs are not known to hold/u,
+      /inscription ai1, but its inputs are not known to hold/u,
       { ...plan, inscriptions: [...plan.inscriptions!, { id: 'ai1', at: 4n, output: 0 }] },
     ],
     [
       'it names less of a rune',
-      /holds 50 of rune 840000:1, and the plan names 0/u,
+      /holds 50 of rune 840000:1, but the plan names 0/u,
       runesWith({ held: plan.runes!.held.slice(1) }),
     ],
     ['it gives less of a rune', /output 0 would get 50/u, runesWith({ given: plan.runes!.given.slice(1) })],
@@ -379,7 +379,7 @@ describe('a plan is refused', () => {
     ],
     [
       'an inscription is burned that no anchor brought',
-      /no anchor brought it/u,
+      /did not come from an anchor/u,
       planOf([inputOf(10n, 0)], [outputOf('burn', 9n, burnScript)], {
         inscriptions: [{ id: 'ai0', at: 3n, output: 0 }],
       }),
@@ -387,7 +387,7 @@ describe('a plan is refused', () => {
     ],
     [
       'what it reveals is in its fee',
-      /its inscription 0 would be part of the fee/u,
+      /its inscription 0 would become a part of the fee/u,
       planOf([inputOf(10n, 0)], [outputOf('postage', 9n)], { reveals: [{ at: 9n, output: 0 }] }),
       [nothingHeld],
     ],
@@ -413,13 +413,13 @@ describe('a plan is refused', () => {
     ],
     [
       'edicts move what is not known',
-      /not all of them are known/u,
+      /not all of its runes are known/u,
       { ...plan, runes: { ...plan.runes!, held: [...plan.runes!.held] } },
       [parent, second, { inscriptions: [], runes: null }],
     ],
     [
       'an output may hold inscriptions, and a larger one pays the fee after it',
-      /before larger ones/u,
+      /before the sats of larger inputs/u,
       planOf([inputOf(20n, 0), inputOf(10n, 1)], [outputOf('refund', 25n)]),
       [unknownHoldings, unknownHoldings],
     ],

@@ -85,7 +85,7 @@ describe('the mark of a wallet', () => {
   test('is refused if others may change it, or replace it by a link', async () => {
     await writeMark(path, owner, ends(1, 1));
     await chmod(path, 0o620);
-    await expect(readMark(path, owner)).rejects.toThrow(/chmod 600 fixes it/u);
+    await expect(readMark(path, owner)).rejects.toThrow(/chmod 600 corrects this/u);
     const there = join(folder, 'there');
     await writeFile(there, markText(owner, ends(1, 1)), { mode: 0o600 });
     await rm(path);
