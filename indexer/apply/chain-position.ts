@@ -44,7 +44,7 @@ export function enterBlock(
     const hash = displayHash(ref.hash);
     throw new AppError(
       'block_not_linked',
-      `Block ${ref.height} ${hash} names ${displayHash(parent)} as its parent, not ${displayHash(tip.hash)}.`,
+      `The parent of block ${ref.height} ${hash} is ${displayHash(parent)} and not ${displayHash(tip.hash)}.`,
       { height: ref.height, hash, parent: displayHash(parent), expected: displayHash(tip.hash) },
     );
   }

@@ -101,10 +101,14 @@ async function claimDatabase(tx: pg.ClientBase, network: NetworkName): Promise<U
     );
   }
   if (row.text_rules !== textRulesVersion || row.cbor_rules !== cborRulesVersion) {
-    throw new AppError('rules_changed', 'The database was made with other rules for texts or CBOR.', {
-      database: { text: row.text_rules, cbor: row.cbor_rules },
-      program: { text: textRulesVersion, cbor: cborRulesVersion },
-    });
+    throw new AppError(
+      'rules_changed',
+      'Another version made the database, with other rules for texts or CBOR.',
+      {
+        database: { text: row.text_rules, cbor: row.cbor_rules },
+        program: { text: textRulesVersion, cbor: cborRulesVersion },
+      },
+    );
   }
   return Uint8Array.from(row.fingerprint_key);
 }

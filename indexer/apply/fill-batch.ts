@@ -200,7 +200,7 @@ function refuseDoubleSpend(block: ParsedBlock, ended: readonly HeldOutputs[]): v
   const hash = displayHash(block.ref.hash);
   throw new AppError(
     'block_corrupt',
-    `Block ${height} ${hash} spends an output that was spent before it (inscription ${key[0]}).`,
+    `Block ${height} ${hash} spends an output that an earlier block already spent (inscription ${key[0]}).`,
     { height, hash },
   );
 }

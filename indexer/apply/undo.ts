@@ -147,9 +147,13 @@ async function undoBlock(
     [below?.height ?? null, below?.hash ?? null, ref.height, ref.hash],
   );
   if (rowCount === 1) return { tracked, derived };
-  throw new AppError('tip_changed', 'The tip is no longer the last block: another process wrote.', {
-    expected: ref.height,
-  });
+  throw new AppError(
+    'tip_changed',
+    'The tip is no longer the last block, because another process wrote to the database.',
+    {
+      expected: ref.height,
+    },
+  );
 }
 
 /**

@@ -69,7 +69,7 @@ export async function writeBatch(
 async function refuseOldTables(client: pg.Client, epoch: number): Promise<void> {
   const { rows } = await client.query<{ epoch: number }>('SELECT derived_epoch AS epoch FROM chain.state');
   if (rows[0]?.epoch === epoch) return;
-  throw new AppError('derived_tables_changed', 'The writer has taken over another derived table.');
+  throw new AppError('derived_tables_changed', 'Meanwhile the writer has taken over another derived table.');
 }
 
 /** Ends locations of earlier batches. Locations of this batch already have their end (fill-batch.ts). */
@@ -95,9 +95,13 @@ async function moveTip(tx: pg.ClientBase, { before, after }: Batch, epoch: numbe
     [...columnsOf(after.tip), ...columnsOf(before.tip), epoch],
   );
   if (rowCount === 1) return;
-  throw new AppError('tip_changed', 'The tip is not where the last batch left it: another process wrote.', {
-    expected: before.tip?.height ?? null,
-  });
+  throw new AppError(
+    'tip_changed',
+    'The tip is not where the last batch left it, because another process wrote to the database.',
+    {
+      expected: before.tip?.height ?? null,
+    },
+  );
 }
 
 function columnsOf(tip: BlockRef | null): [height: Height | null, hash: BlockHash | null] {

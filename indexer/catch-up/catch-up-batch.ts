@@ -162,7 +162,7 @@ async function refuseLostSpent(tx: pg.ClientBase, blocks: readonly ParsedBlock[]
   );
   const [lost] = rows;
   if (lost === undefined) return;
-  const message = `The source lacks the outputs that block ${lost.height} spends, which the index had: its sales stay as they are. Use a node, or a folder with spent/.`;
+  const message = `The source lacks the outputs that block ${lost.height} spends. The index had them, so its sales are kept. Use a node, or a folder with spent/.`;
   throw new AppError('block_unavailable', message, { height: lost.height });
 }
 

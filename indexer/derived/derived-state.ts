@@ -192,7 +192,7 @@ function claimLater(
 function hasOtherRules({ table, rules }: DerivedState): boolean {
   const ours = rulesOf(table);
   if (rules <= ours) return rules < ours;
-  const message = `The table ${table.name} follows version ${rules} of its rules, and this program knows ${ours}.`;
+  const message = `The table ${table.name} has rows by version ${rules} of its rules, but this program knows only ${ours}.`;
   throw new AppError('database_newer', message, { table: table.name, rules });
 }
 

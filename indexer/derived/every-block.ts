@@ -22,7 +22,7 @@ export function everyBlock({
   return {
     refusal(isWanted) {
       const message = isWanted
-        ? `The database was filled without the ${name}, which begins with the first block.`
+        ? `The database was filled without the ${name}, which must begin with the first block.`
         : `The database has the ${name}, which needs every block.`;
       return new AppError(fixed, message, { wanted: isWanted });
     },
@@ -30,7 +30,7 @@ export function everyBlock({
     refuse({ height }: BlockRef, tip: BlockRef | null) {
       const next = (tip?.height ?? -1) + 1;
       if (height === next) return;
-      const message = `The ${name} needs every block from height 0 on: ${next} is missing before ${height}.`;
+      const message = `The ${name} needs every block from height 0 on, but ${next} is missing before ${height}.`;
       throw new AppError(gap, message, { expected: next, height });
     },
   };

@@ -209,7 +209,7 @@ class Follower {
     const { source, onWaiting, bounds } = this.#options;
     const error = new AppError(
       'node_behind',
-      `The best chain of ${source.name} ends at ${sourceTip?.height ?? 'nothing'} and has less work than the indexed one, which ends at ${this.#tip?.height}.`,
+      `The best chain of ${source.name} ends at ${sourceTip?.height ?? 'nothing'} and has less work than the indexed chain, which ends at ${this.#tip?.height}.`,
     );
     this.#status.set({
       state: 'waiting',
@@ -403,8 +403,12 @@ function checkTip(remembered: BlockRef | null, stored: BlockRef | null): void {
       ? remembered === stored
       : Buffer.compare(remembered.hash, stored.hash) === 0;
   if (isSame) return;
-  throw new AppError('tip_changed', 'The tip is not where this process left it: another process wrote.', {
-    expected: remembered?.height ?? null,
-    found: stored?.height ?? null,
-  });
+  throw new AppError(
+    'tip_changed',
+    'The tip is not where this process left it, because another process wrote to the database.',
+    {
+      expected: remembered?.height ?? null,
+      found: stored?.height ?? null,
+    },
+  );
 }

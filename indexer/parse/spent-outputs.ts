@@ -103,7 +103,7 @@ function readTransaction(
   }
   if (reader.isTruncated) return truncated(reader);
   if (tx > 0 && sum < outputValue[tx]!) {
-    return mismatch(reader, `less than transaction ${tx} gives`);
+    return mismatch(reader, `fewer outputs than transaction ${tx} spends`);
   }
   transactions.inputValue[tx] = sum;
   return null;
@@ -112,7 +112,7 @@ function readTransaction(
 const truncated = (reader: SpentReader): BrokenSpentOutputs => ({
   code: 'block_truncated',
   at: reader.at,
-  message: 'the spent outputs end before they are complete',
+  message: 'the data of the spent outputs is incomplete',
 });
 
 const mismatch = (reader: SpentReader, what: string): BrokenSpentOutputs => ({

@@ -72,11 +72,11 @@ async function missingOf(dir: string): Promise<string> {
   const names = await readdir(dir).catch((error: NodeJS.ErrnoException) =>
     error.code === 'ENOENT' ? null : ([] as string[]),
   );
-  if (names === null) return `There is no folder ${dir}.`;
+  if (names === null) return `The folder ${dir} does not exist.`;
   const lacks = ['chain.json', 'blocks'].filter((name) => !names.includes(name)).join(' and no ');
   const isNode = names.some((name) => /^(?:blk\d+\.dat|chainstate)$/u.test(name));
-  const hint = isNode ? ' It is the folder of a node: name the node with --node instead.' : '';
-  return `${dir} has no ${lacks}: it is not a folder of blocks.${hint}`;
+  const hint = isNode ? ' It is the folder of a node. Name the node with --node instead.' : '';
+  return `${dir} has no ${lacks}, so it is not a folder of blocks.${hint}`;
 }
 
 function invalid(path: string, dir: string, value: unknown): AppError {
@@ -85,7 +85,7 @@ function invalid(path: string, dir: string, value: unknown): AppError {
   const what =
     at === '/network'
       ? `must be one of ${networkNames.join(', ')}`
-      : (first?.message ?? 'does not have the shape of one');
+      : (first?.message ?? 'is not in the required form');
   return new AppError(
     'folder_invalid',
     `${path}: ${at === '' ? 'it' : at.slice(1).replaceAll('/', '.')} ${what}`,

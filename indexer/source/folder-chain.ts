@@ -81,7 +81,7 @@ function chainOfFiles(dir: string, listing: FolderListing): ListedBlock[] {
     if (other !== undefined) {
       throw new AppError(
         'folder_invalid',
-        `${dir} has two blocks of height ${height}, and chain.json has no headers that decide between them.`,
+        `${dir} has two blocks of height ${height}, but chain.json has no headers that say which one is in the chain.`,
         { dir, height, hashes: [hash, other] },
       );
     }
@@ -95,7 +95,7 @@ function checkOrder(dir: string, chain: readonly ListedBlock[], gaps: boolean): 
     if (gaps ? height < expected : height !== expected) {
       const what = gaps ? `height ${height} comes after ${expected - 1}` : `height ${expected} is missing`;
       const hint = gaps ? 'headers ascend' : 'a folder with missing blocks needs "gaps": true';
-      throw new AppError('folder_invalid', `The chain of ${dir} is not in order: ${what}; ${hint}.`, {
+      throw new AppError('folder_invalid', `The chain of ${dir} is not in order, because ${what}; ${hint}.`, {
         dir,
         height,
       });
@@ -106,7 +106,7 @@ function checkOrder(dir: string, chain: readonly ListedBlock[], gaps: boolean): 
 
 function findBlock(dir: string, listing: FolderListing, hash: BlockHashHex): ListedBlock {
   for (const [height, hashes] of listing.byHeight) if (hashes.includes(hash)) return { height, hash };
-  throw new AppError('folder_invalid', `No block ${hash} is in ${dir}.`, { dir, hash });
+  throw new AppError('folder_invalid', `There is no block ${hash} in ${dir}.`, { dir, hash });
 }
 
 /** The parent that a block's header names, in display order. */

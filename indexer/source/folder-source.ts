@@ -78,7 +78,7 @@ const nameOf = (dir: string): string => basename(resolve(dir));
 function checkedTip(tip: string): BlockHashHex {
   const hash = parseBlockHashHex(tip);
   if (hash !== null) return hash;
-  throw new AppError('config_invalid', `A tip is the hash of a block, 64 hex digits, not ${tip}.`, { tip });
+  throw new AppError('config_invalid', `A tip is the hash of a block (64 hex digits), not ${tip}.`, { tip });
 }
 
 function bytesOfHash(hash: BlockHashHex): BlockHash {
@@ -104,7 +104,7 @@ function islandsOf(dir: string, file: ChainFile, refs: readonly BlockRef[]): Isl
   if (stray !== undefined) {
     throw new AppError(
       'folder_invalid',
-      `chain.json of ${dir} has start counters for height ${stray}, which follows another block.`,
+      `chain.json of ${dir} has start counters for height ${stray}, but this block follows another block of the folder.`,
       { dir, height: stray },
     );
   }
@@ -150,7 +150,7 @@ async function readWhole(
     try {
       const { size } = await file.stat();
       if (size > lengthMax) {
-        throw failure('block_oversized', `has ${size} bytes, more than any valid one (${lengthMax})`);
+        throw failure('block_oversized', `has ${size} bytes, more than any valid file (${lengthMax})`);
       }
       const bytes = new Uint8Array(buffers?.take(size) ?? new ArrayBuffer(size), 0, size);
       let at = 0;

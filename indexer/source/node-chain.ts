@@ -67,7 +67,7 @@ export async function headersOfOneMoment(
     }
     if (refs.length >= count) return refs;
   }
-  throw new AppError('node_answer_invalid', `The chain of ${node.name} changes with every read.`, {
+  throw new AppError('node_answer_invalid', `The chain of ${node.name} changes each time it is read.`, {
     fromHeight,
   });
 }

@@ -57,7 +57,12 @@ const commitmentLengthMin = 38;
  */
 export function verifyBlock(block: Uint8Array, claim: Claim, layout: BlockLayout = kept): Verification {
   if (block.length > blockWeightMax) {
-    return { ok: false, code: 'block_oversized', at: blockWeightMax, message: 'no valid block is as long' };
+    return {
+      ok: false,
+      code: 'block_oversized',
+      at: blockWeightMax,
+      message: 'it is longer than any valid block',
+    };
   }
   if (block.length <= headerLength) {
     return {
@@ -70,7 +75,7 @@ export function verifyBlock(block: Uint8Array, claim: Claim, layout: BlockLayout
   const header = Buffer.from(block.buffer, block.byteOffset, headerLength);
   const hash = asBlockHash(doubleSha256(header));
   if (Buffer.compare(hash, claim.hash) !== 0)
-    return corrupt(0, 'the header does not hash to the name of the block');
+    return corrupt(0, 'the hash of the header is not the hash of the block');
   if (!hasProofOfWork(hash, header.readUInt32LE(bitsAt), claim.network)) {
     return corrupt(bitsAt, 'the header lacks the proof of work that its network requires');
   }

@@ -217,7 +217,7 @@ async function readStored(
   );
   const row = rows[0];
   if (row === undefined || row.tip_height === null) {
-    throw new AppError('nothing_indexed', 'There is nothing to verify: no block is indexed.');
+    throw new AppError('nothing_indexed', 'There is nothing to verify, because no block is indexed.');
   }
   if (row.network !== source.network) {
     const message = `The blocks are of ${source.network}, but this database serves ${row.network}.`;

@@ -163,5 +163,5 @@ const tipOf = ({ marker: { tip, epoch } }: ReadMoment): Tip => ({
 });
 
 function unreadable(hash: BlockHashHex): never {
-  throw new AppError('search_engine_failed', 'The marker in Elasticsearch names no block.', { hash });
+  throw new AppError('search_engine_failed', 'The marker in Elasticsearch does not name a block.', { hash });
 }

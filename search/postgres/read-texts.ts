@@ -86,7 +86,7 @@ async function readSizes(
       count++;
     }
     if (budget.bytesLeft < 0) {
-      throw new AppError('search_too_broad', 'Too many texts could match to check each of them.');
+      throw new AppError('search_too_broad', 'Too many texts could match, so they cannot all be checked.');
     }
   }
   return { ids: known.subarray(0, count), bytes: bytes.subarray(0, count) };

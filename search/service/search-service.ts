@@ -61,10 +61,7 @@ export const searchGate = (): FairGate =>
   new FairGate({ running: runningMax, waiting: waitingMax, waitMs, refusal: busy });
 
 function busy(): AppError {
-  return new AppError(
-    'search_busy',
-    'too many questions like this are under way: try again in a few seconds',
-  );
+  return new AppError('search_busy', 'too many searches like this are running; try again in a few seconds');
 }
 
 /** Searches for the routes: the engine finds inscriptions, and their records are read in the same snapshot. */

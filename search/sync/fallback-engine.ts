@@ -135,11 +135,11 @@ export function createFallbackEngine(options: FallbackEngineOptions): FallbackEn
 function refuseLag({ tip }: Snapshot, hits: Answered, lagMaxBlocks: number): void {
   const lag = (tip?.height ?? 0) - (hits.tip?.height ?? 0);
   if (lag <= lagMaxBlocks) return;
-  throw new AppError('search_engine_behind', `Searches are ${lag} blocks behind what is indexed.`, { lag });
+  throw new AppError('search_engine_behind', `Searches are ${lag} blocks behind the index.`, { lag });
 }
 
 const tooSlow = (): AppError =>
-  new AppError('search_engine_slow', 'Elasticsearch did not answer before its client gave up.');
+  new AppError('search_engine_slow', 'Elasticsearch did not answer before the client stopped waiting.');
 
 /**
  * Whether a search is too broad for one engine. This says nothing about the server, and another engine has other

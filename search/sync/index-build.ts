@@ -76,7 +76,7 @@ async function openBuild(options: IndexBuildOptions): Promise<string> {
   const { elastic, prefix, network, shards, replicas, chain, signal } = options;
   const database = await readDatabaseIdentity(chain);
   if (database === null)
-    throw new AppError('nothing_indexed', 'There is nothing to search: no block is indexed.');
+    throw new AppError('nothing_indexed', 'There is nothing to search, because no block is indexed.');
   const { newer, older, nextName } = await readCatalog(elastic, prefix, network);
   let begun: string | null = null;
   for (const index of newer.toReversed()) {
@@ -107,7 +107,7 @@ async function openSync(options: IndexBuildOptions, index: string): Promise<Inde
   const retry = onRetry === undefined ? {} : { onRetry };
   const sync = await IndexSync.open({ elastic, index, chain, signal, keysMax, ...retry });
   if (sync !== null) return sync;
-  throw new AppError('search_engine_missing', `The index ${index} has lost its marker.`, { index });
+  throw new AppError('search_engine_missing', `The marker of the index ${index} is missing.`, { index });
 }
 
 /**
@@ -154,6 +154,6 @@ async function verifyWhole(options: IndexBuildOptions, index: string, { nextKey 
   const counted = await countInscriptions(elastic, index, { from: 0, to: nextKey });
   if (counted === findable) return;
   await deleteIndex(elastic, index);
-  const message = `${index} held ${counted} of ${findable} inscriptions, and was deleted.`;
+  const message = `${index} had only ${counted} of ${findable} inscriptions, and was deleted.`;
   throw new AppError('search_engine_failed', message, { index, counted, findable });
 }

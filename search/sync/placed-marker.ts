@@ -32,7 +32,7 @@ export async function placeMarker(
     if (!(error instanceof AppError) || error.details['status'] !== 409) throw error;
     throw new AppError(
       'search_engine_moved',
-      `Another process writes into the index ${index}.`,
+      `Another process writes to the index ${index}.`,
       { index },
       error,
     );

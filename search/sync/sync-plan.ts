@@ -97,7 +97,7 @@ function foreignBecause({ database, sequence, tip }: Marker, position: ChainPosi
   if (sequence > position.lastSequence) return `the outbox ends before row ${sequence}`;
   const { tipAtMarker } = position;
   if (tip?.height === tipAtMarker?.height && tip?.hash === tipAtMarker?.hash) return null;
-  return `after row ${sequence} of the outbox the chain is not the one that the index was made from`;
+  return `after row ${sequence} of the outbox, the index was made from another chain`;
 }
 
 /** The undo epoch at the time of a row. */

@@ -157,7 +157,7 @@ export class IndexSync {
     // surplus documents are removed before the step is tried again
     throw new AppError(
       'search_engine_failed',
-      `${index} holds ${counted} of ${findable} inscriptions with keys from ${from} to below ${to}.`,
+      `${index} has ${counted} of ${findable} inscriptions with keys from ${from} to below ${to}.`,
       { index, counted, findable },
     );
   }

@@ -26,7 +26,7 @@ export function splitNeedles(text: string, phrase: boolean): SplitNeedles {
   if (needles.length === 0) return refused('text has nothing to search for');
   if (needles.length > needleBounds.needlesMax) {
     return refused(
-      `text has ${needles.length} needles; at most ${needleBounds.needlesMax} can be searched at once`,
+      `text has ${needles.length} needles, but at most ${needleBounds.needlesMax} can be searched at once`,
     );
   }
   if (needles.some(isTooLong)) {

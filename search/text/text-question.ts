@@ -51,7 +51,7 @@ function readWords(text: string): string[] {
   const words = wordsOf(text);
   if (words.length === 0) throw refused('text has no word to search for');
   if (words.length > wordsMax) {
-    throw refused(`text has ${words.length} words; at most ${wordsMax} can be searched at once`);
+    throw refused(`text has ${words.length} words, but at most ${wordsMax} can be searched at once`);
   }
   return words;
 }

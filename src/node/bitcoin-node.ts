@@ -145,7 +145,7 @@ export const bulkRpc = (rpc: CoreRpc, bulk: BulkReads): BulkRpc => ({
 
 const zmqAdvice = (endpoint: string): NodeAdvice => ({
   feature: 'zmq',
-  message: `ZMQ at ${endpoint} cannot be reached: the node is polled every few seconds.`,
+  message: `The ZMQ of the node at ${endpoint} cannot be reached, so the node is polled every few seconds.`,
   action: 'Set BITCOIN_ZMQ to an address that can be reached, or let zmqpub… in bitcoin.conf listen on one.',
 });
 

@@ -116,7 +116,7 @@ export class BlockReads {
       const hash = await this.#rpc.call<unknown>('getblockhash', [height], options);
       const parsed = typeof hash === 'string' ? parseBlockHashHex(hash) : null;
       if (parsed !== null) return parsed;
-      throw new AppError('node_answer_invalid', 'The node gives no hash for getblockhash.', { height });
+      throw new AppError('node_answer_invalid', 'The node returned no hash for getblockhash.', { height });
     } catch (error) {
       // RPC_INVALID_PARAMETER: out of range
       if (rpcCodeOf(error) === -8) return null;
@@ -202,17 +202,23 @@ function rpcCodeOf(error: unknown): number | null {
 }
 
 const truncated = (what: string, length: number, hash: BlockHashHex): AppError =>
-  new AppError('block_truncated', `${what} cannot be ${length} bytes.`, { hash, length });
+  new AppError('block_truncated', `${what} cannot have ${length} bytes.`, { hash, length });
 
 function checkBlock(bytes: Uint8Array, hash: BlockHash, shown: BlockHashHex): void {
   if (bytes.length <= headerBytes) throw truncated(`Block ${shown}`, bytes.length, shown);
   if (bytes.length > blockBytesMax) {
-    throw new AppError('block_oversized', `Block ${shown} has ${bytes.length} bytes.`, { hash: shown });
-  }
-  if (!hashOfHeader(bytes.subarray(0, headerBytes)).equals(hash)) {
-    throw new AppError('block_corrupt', `The node's bytes for block ${shown} hash to another block.`, {
+    throw new AppError('block_oversized', `Block ${shown} has an impossible size of ${bytes.length} bytes.`, {
       hash: shown,
     });
+  }
+  if (!hashOfHeader(bytes.subarray(0, headerBytes)).equals(hash)) {
+    throw new AppError(
+      'block_corrupt',
+      `The bytes of the node for block ${shown} have the hash of another block.`,
+      {
+        hash: shown,
+      },
+    );
   }
 }
 
@@ -228,7 +234,7 @@ function bytesOfHex(hex: unknown, { buffers }: ReadOptions): Uint8Array {
     if (Buffer.from(bytes.buffer, 0, length).write(hex, 'hex') === length) return bytes;
     buffers?.give(bytes.buffer);
   }
-  throw new AppError('node_answer_invalid', 'The node gives an answer that is not hex.');
+  throw new AppError('node_answer_invalid', 'The node returned an answer that is not hex.');
 }
 
 function cutHeaders(bytes: Uint8Array): Uint8Array[] {

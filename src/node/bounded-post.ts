@@ -80,7 +80,7 @@ class BoundedPost {
     this.#running.on('data', (chunk) => this.#count(chunk));
     // a separate timer, because the library's own timeout restarts with every byte
     this.#timer = setTimeout(() => {
-      this.#end(new AppError('node_unreachable', `There was no complete answer within ${timeoutMs} ms.`));
+      this.#end(new AppError('node_unreachable', `No complete answer arrived within ${timeoutMs} ms.`));
     }, timeoutMs);
     signal?.addEventListener('abort', this.#stop, { once: true });
   }
@@ -95,7 +95,7 @@ class BoundedPost {
     return isReset && this.#bytes === 0 && this.#running.req?.reusedSocket === true;
   }
 
-  readonly #stop = (): void => this.#end(new Error('The call was given up.'));
+  readonly #stop = (): void => this.#end(new Error('The call was cancelled.'));
 
   #count(chunk: Uint8Array): void {
     this.#bytes += chunk.length;

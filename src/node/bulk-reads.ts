@@ -127,7 +127,7 @@ export class BulkReads {
     const method = calls[0]?.method ?? 'nothing';
     const batch = await this.#readApart('hex-batch', method, batchBody(calls), bounds, answerCodes);
     if (batch.ends.length === calls.length) return batch;
-    throw new AppError('node_answer_invalid', `The node did not answer each of ${calls.length} calls.`, {
+    throw new AppError('node_answer_invalid', `The node did not answer all of ${calls.length} calls.`, {
       method,
     });
   }

@@ -99,7 +99,7 @@ function checkedBatch(results: unknown, calls: readonly RpcBatchCall[], call: Ca
   if (!Array.isArray(results) || results.length !== calls.length) {
     throw new AppError(
       'node_answer_invalid',
-      `The node at ${call.url} did not answer each of ${calls.length} calls of ${call.name}.`,
+      `The node at ${call.url} did not answer all of ${calls.length} calls of ${call.name}.`,
       { method: call.name },
     );
   }

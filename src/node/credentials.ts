@@ -92,7 +92,9 @@ async function readCookie(file: string): Promise<UserAndPassword | null> {
   }
   const colon = text.indexOf(':');
   if (colon <= 0 || text.length > cookieBytesMax) {
-    throw new AppError('node_refused', `${basename(file)} is not the cookie file of a node.`, { file });
+    throw new AppError('node_refused', `The file ${basename(file)} is not the cookie file of a node.`, {
+      file,
+    });
   }
   return { user: text.slice(0, colon), password: text.slice(colon + 1) };
 }

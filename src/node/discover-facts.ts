@@ -24,46 +24,46 @@ const spentOfTipBytesMax = 256 * 1024 * 1024;
 const advices = {
   rest: (url: string): NodeAdvice => ({
     feature: 'rest',
-    message: `No REST at ${shownAddress(url)}: blocks are read by RPC, several times slower.`,
+    message: `The node has no REST at ${shownAddress(url)}, so blocks are read by RPC, which is several times slower.`,
     action: 'Put rest=1 into bitcoin.conf, and restart the node.',
   }),
   spentTxOuts: {
     feature: 'spenttxouts',
-    message: 'No /rest/spenttxouts: spent outputs are read by RPC, several times slower.',
+    message: 'The node has no /rest/spenttxouts, so spent outputs are read by RPC, which is several times slower.',
     action: 'Use Bitcoin Core 30 or newer, or Knots 29 or newer.',
   },
   sequence: {
     feature: 'sequence',
-    message: 'No ZMQ topic sequence: the node is polled every few seconds.',
+    message: 'The node has no ZMQ topic sequence, so the node is polled every few seconds.',
     action: 'Put zmqpubsequence=tcp://127.0.0.1:28332 into bitcoin.conf, and restart the node.',
   },
   rawtx: {
     feature: 'rawtx',
-    message: 'No ZMQ topic rawtx: transactions of the mempool are fetched one by one.',
+    message: 'The node has no ZMQ topic rawtx, so transactions of the mempool are fetched one by one.',
     action: 'Put zmqpubrawtx=tcp://127.0.0.1:28332 into bitcoin.conf, and restart the node.',
   },
   txIndex: {
     feature: 'txindex',
     message:
-      'No transaction index: transactions without indexed inscriptions are unknown once they leave the mempool.',
+      'The node has no transaction index, so transactions without indexed inscriptions are unknown once they leave the mempool.',
     action: 'Put txindex=1 into bitcoin.conf, and restart the node.',
   },
   txIndexBehind: {
     feature: 'txindex',
     message:
-      'The transaction index of the node is still being built: until then transactions without indexed inscriptions may be unknown.',
-    action: 'Wait: the node builds it in the background.',
+      'The transaction index of the node is still being built. Until it is complete, transactions without indexed inscriptions may be unknown.',
+    action: 'Wait until the node has built the index in the background.',
   },
   reveals: {
     feature: 'revealing',
     message:
-      'This node is Bitcoin Knots: its mempool accepts no reveal of an inscription, with any setting. Inscriptions are still indexed, once they are in a block.',
+      'This node is Bitcoin Knots, whose mempool accepts no reveal of an inscription, with any setting. Inscriptions are still indexed once they are in a block.',
     action: 'To send inscriptions, use Bitcoin Core.',
   },
   pruned: (height: Height): NodeAdvice => ({
     feature: 'unpruned',
-    message: `The node prunes its blocks and has only those from height ${height} on: no block below that height can be indexed or verified.`,
-    action: 'Put prune=0 into bitcoin.conf, and restart the node, which then downloads the others again.',
+    message: `The node prunes its blocks and has only those from height ${height} on, so no block below that height can be indexed or verified.`,
+    action: 'Put prune=0 into bitcoin.conf, and restart the node, which then downloads the missing blocks again.',
   }),
 } as const satisfies Record<string, NodeAdvice | ((of: never) => NodeAdvice)>;
 

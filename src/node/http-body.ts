@@ -84,7 +84,11 @@ class BodyHandler implements Dispatcher.DispatchHandler {
     this.#timer = setTimeout(
       () =>
         this.#end(
-          this.#error('node_unreachable', `gave no whole answer within ${request.timeoutMs} ms`, 'timeout'),
+          this.#error(
+            'node_unreachable',
+            `gave no complete answer within ${request.timeoutMs} ms`,
+            'timeout',
+          ),
         ),
       request.timeoutMs,
     );
@@ -181,9 +185,9 @@ class BodyHandler implements Dispatcher.DispatchHandler {
     const given = (error as { code?: unknown }).code;
     const code = typeof given === 'string' ? given : error.name;
     if (error.name === 'HTTPParserError')
-      return this.#error('node_answer_invalid', 'gives an answer that is not HTTP');
+      return this.#error('node_answer_invalid', 'sends an answer that is not HTTP');
     if (this.#status === 0 && tlsFailure(error) !== null)
-      return this.#error('node_tls', `answers, and the connection by TLS failed (${code})`, code);
+      return this.#error('node_tls', `answers, but the connection by TLS failed (${code})`, code);
     if (this.#status === 0) return this.#error('node_unreachable', `does not answer (${code})`, code);
     const all = this.#expected === null ? '' : ` of ${this.#expected}`;
     return this.#error(

@@ -36,4 +36,4 @@ export function fieldsOf(answer: unknown): Readonly<Record<string, unknown>> {
 }
 
 export const invalidAnswer = (rpc: NodeRpc, method: string): AppError =>
-  new AppError('node_answer_invalid', `${rpc.url} does not answer ${method} as a bitcoind does.`, { method });
+  new AppError('node_answer_invalid', `${rpc.url} does not answer ${method} like a bitcoind.`, { method });

@@ -40,7 +40,7 @@ export function failureOfCall(error: unknown, call: Call): AppError {
   if (tlsFailure(error) !== null) {
     return new AppError(
       'node_tls',
-      `The node at ${call.url} answers, and the connection by TLS failed: ${call.redact(reason)}`,
+      `The node at ${call.url} answers, but the connection by TLS failed: ${call.redact(reason)}`,
       { method: call.name, reason: code },
     );
   }
@@ -73,10 +73,10 @@ export function failureOfAnswer(code: number, reason: string, call: Call): AppEr
     const refusal: Refusal =
       code === 401
         ? call.refusal()
-        : { code: 'node_refused', why: 'calls from this address are not allowed' };
-    return new AppError(refusal.code, `${where} does not let us in: ${refusal.why}.`, details);
+        : { code: 'node_refused', why: 'calls from this IP address are not allowed' };
+    return new AppError(refusal.code, `${where} denies access, because ${refusal.why}.`, details);
   }
-  if (code === 503) return new AppError('node_unreachable', `${where} has too much to do (503).`, details);
+  if (code === 503) return new AppError('node_unreachable', `${where} is overloaded (503).`, details);
   return new AppError('node_answer_invalid', `${where} answers ${call.name} with status ${code}.`, details);
 }
 
@@ -87,7 +87,7 @@ function failureOfRpc(rpcCode: number, reason: string, call: Call): AppError {
   if (reason === noAnswer || reason === noResult) code = 'node_answer_invalid';
   return new AppError(
     code,
-    `The node at ${call.url} answers ${call.name} with ${rpcCode}: ${reason}`,
+    `The node at ${call.url} answers ${call.name} with error ${rpcCode}: ${reason}`,
     details,
   );
 }

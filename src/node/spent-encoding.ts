@@ -98,7 +98,7 @@ function listOf(value: unknown, name: string): readonly unknown[] {
 const invalid = (field: string): AppError =>
   new AppError(
     'node_answer_invalid',
-    `The node gives a block with a spent output that lacks a valid ${field}.`,
+    `The node returned a block with a spent output that has no valid ${field}.`,
     {
       field,
     },

@@ -64,14 +64,21 @@ async function traceAll(
   let areNoted = true;
   for (const output of due) {
     const name = { output: madeOutputName(output) };
-    log.info(name, 'an output that defines a satribute is traced back');
+    log.info(name, 'tracing back an output that defines a satribute');
     const found = await traceOne(source, output, signal);
     if (!(await putProvenance(client, output, found))) {
       areNoted = false;
-      log.warn(name, 'the index has another block than the node: its sats are traced again later');
+      log.warn(
+        name,
+        'the index and the node have different blocks; the sats of the output are traced again later',
+      );
     } else if (found.kind === 'found')
-      log.info({ ...name, ranges: found.ranges.length }, 'its sats are known');
-    else log.warn({ ...name, reason: found.reason }, 'its sats cannot be traced: the satribute is unknown');
+      log.info({ ...name, ranges: found.ranges.length }, 'the sats of the output are known');
+    else
+      log.warn(
+        { ...name, reason: found.reason },
+        'the sats of the output cannot be traced, so the satribute is unknown',
+      );
   }
   return areNoted;
 }

@@ -64,6 +64,6 @@ export class NodePast implements PastChain {
 function forgotten(why: string): AppError {
   return new AppError(
     'sats_forgotten',
-    `Which sats a block spent is no longer kept (SATS_KEEP_BLOCKS), and the node does not have what would tell: ${why}`,
+    `The database no longer has the sats that a block spent (SATS_KEEP_BLOCKS), and the node does not have the data to find them: ${why}`,
   );
 }

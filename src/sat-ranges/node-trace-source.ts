@@ -107,7 +107,8 @@ export class NodeTraceSource implements TraceSource {
     running: callsMax,
     waiting: callsWaitingMax,
     waitMs: callWaitMs,
-    refusal: () => new AppError('sats_busy', 'too many outputs are looked up: try again in a few seconds'),
+    refusal: () =>
+      new AppError('sats_busy', 'too many outputs are being looked up; try again in a few seconds'),
   });
   readonly #blocks: Pick<BlockSource, 'read'>;
   readonly #chain: ChainHashes | undefined;
@@ -204,7 +205,8 @@ export class NodeTraceSource implements TraceSource {
     const outputs = found.vout.map(({ value }): number => satsOfBitcoins(value));
     const isCoinbase = found.vin[0]?.coinbase !== undefined;
     const inputs = isCoinbase ? null : inputsOf(found.vin);
-    if (inputs === undefined) return { missing: `the node no longer knows what block ${height} spends` };
+    if (inputs === undefined)
+      return { missing: `the node no longer has the outputs that block ${height} spends` };
     const transaction = { outputs, inputs };
     this.#transactions.set(key, transaction);
     return transaction;
@@ -212,7 +214,7 @@ export class NodeTraceSource implements TraceSource {
 
   async feePayers(height: Height): Promise<readonly FeePayer[] | Missing> {
     const missing = {
-      missing: `the fees of block ${height} are not known: it cannot be read with what it spends`,
+      missing: `the fees of block ${height} are unknown, because the block or the outputs that it spends cannot be read`,
     };
     const hash = parseBlockHash((await this.#hashAt(height, true)) ?? '');
     if (hash === null) return missing;

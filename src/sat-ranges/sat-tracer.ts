@@ -81,7 +81,7 @@ export class SatTracer {
     each: 1,
     waiting: waitingMax,
     waitMs: traceBounds.timeMs,
-    refusal: () => new AppError('sats_busy', 'too many outputs are being traced: try again in a few seconds'),
+    refusal: () => new AppError('sats_busy', 'too many outputs are being traced; try again in a few seconds'),
   });
 
   /** @param now a clock in milliseconds, for tests */
@@ -160,7 +160,7 @@ export class SatTracer {
       return { output, state: 'unknown', steps: walk.steps, reason, isReorganised };
     };
     const isOnChain = (): Promise<boolean> => this.#source.isOnChain(output.height, output.blockHash);
-    const reorganised = 'the chain was reorganised meanwhile';
+    const reorganised = 'meanwhile the chain was reorganised';
     const { steps: stepsMax, ranges: rangesMax } = this.#bounds;
     for (let steps = walk.next(); steps.length > 0; steps = walk.next()) {
       if (walk.steps >= stepsMax) return unknown(`its sats went through more than ${stepsMax} transactions`);
@@ -169,7 +169,7 @@ export class SatTracer {
         this.#paused.set(key, walk);
         signal.throwIfAborted();
         return unknown(
-          `the time is over after ${walk.steps} transactions: asked again, it continues from there`,
+          `the time is over after ${walk.steps} transactions; the next request continues from there`,
         );
       }
       // few steps at a time, so that the time is checked often, and the maximum number of steps is not exceeded

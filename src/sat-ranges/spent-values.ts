@@ -20,5 +20,5 @@ export function spentValues(transactions: RawTransactions, spentOutputs: Uint8Ar
 }
 
 export function spentMismatch(): AppError {
-  return new AppError('spent_outputs_mismatch', 'the spent outputs do not fit the block');
+  return new AppError('spent_outputs_mismatch', 'the spent outputs do not match the block');
 }

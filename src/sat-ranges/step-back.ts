@@ -163,5 +163,8 @@ function lastAtOrBelow(numbers: readonly number[], number: number): number {
 }
 
 function unfitting(what: string): AppError {
-  return new AppError('node_answer_invalid', `the node gives fewer sats to ${what} than were spent of it`);
+  return new AppError(
+    'node_answer_invalid',
+    `according to the node, ${what} has fewer sats than were spent from it`,
+  );
 }

@@ -44,6 +44,6 @@ export async function traceMadeOutput(
   }
   // all results are from this block or earlier blocks, so this check is valid for all of them
   if (!(await source.isOnChain(output.height, output.blockHash)))
-    return missing('the chain was reorganised meanwhile');
+    return missing('meanwhile the chain was reorganised');
   return { kind: 'found', blockHash: output.blockHash, ranges: walk.ranges() };
 }

@@ -25,6 +25,9 @@ export async function traceOutputs(
   return inLanes(outpoints, lookUpsMax, async (outpoint): Promise<TracedOne> => {
     asker?.signal.throwIfAborted();
     if (performance.now() < until) return tracer.trace(outpoint, asker, until);
-    return { state: 'unknown', reason: 'the time was over before it was looked at: ask for fewer outputs' };
+    return {
+      state: 'unknown',
+      reason: 'the time was over before the output was traced; request fewer outputs',
+    };
   });
 }

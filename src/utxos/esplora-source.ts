@@ -74,7 +74,7 @@ export class EsploraSource implements UtxoSource {
   async #ofAddress({ script, address }: Owner, signal: AbortSignal): Promise<ListedOutput[]> {
     const text = await this.#get(`/address/${address}/utxo`, answerBytesMax, signal);
     const given = jsonOf(text);
-    if (!answer.Check(given)) throw invalid('gives outputs of another form');
+    if (!answer.Check(given)) throw invalid('gives outputs in an unknown form');
     return given.flatMap(({ txid, vout, value, status }): ListedOutput[] => {
       const id = parseTxid(txid);
       // unconfirmed outputs are not part of the chain

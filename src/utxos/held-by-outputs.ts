@@ -67,6 +67,6 @@ export async function heldByOutputs(
 }
 
 const notIndexed = 'its block is not indexed yet';
-const onOtherChain = 'its block is not on the indexed chain';
+const onOtherChain = 'its block is not part of the indexed chain';
 const noInscriptions = 'not every block that can hold inscriptions is indexed';
-const noRunes = 'runes are not indexed, or not yet for every block';
+const noRunes = 'runes are not indexed, or not for every block yet';

@@ -93,7 +93,7 @@ export class ScanSource implements UtxoSource {
     const key = scripts.join();
     const kept = await this.#fresh(key);
     if (kept !== null) return kept;
-    if (this.#running !== null && this.#running.key !== key) throw busy('another one is being scanned for');
+    if (this.#running !== null && this.#running.key !== key) throw busy('it is scanning for another address');
     this.#running ??= this.#start(key, scripts);
     return this.#within(this.#running.listing, signal);
   }
@@ -121,12 +121,12 @@ export class ScanSource implements UtxoSource {
     const heights = [...new Set(found.unspents.map(({ height }) => height))].map(asHeight);
     const blocks = await this.#blocks(heights);
     if ((await this.#node.call<string>('getblockhash', [found.height])) !== found.bestblock)
-      throw busy('the chain was reorganised meanwhile');
+      throw busy('meanwhile the chain was reorganised');
     const outputs = found.unspents.map(({ txid, vout, scriptPubKey, amount, height }): ListedOutput => {
       const id = parseTxid(txid);
       const block = blocks.get(asHeight(height));
       if (id === null || block === undefined)
-        throw new AppError('node_answer_invalid', 'The node gives invalid outputs.');
+        throw new AppError('node_answer_invalid', 'The node returned invalid outputs.');
       const script = Buffer.from(scriptPubKey, 'hex');
       return { txid: id, vout, value: satsOfBitcoins(amount), script, height: asHeight(height), ...block };
     });
@@ -160,7 +160,7 @@ export class ScanSource implements UtxoSource {
   #within(listing: Promise<Listing>, signal: AbortSignal): Promise<Listing> {
     const { promise, resolve, reject } = Promise.withResolvers<Listing>();
     const onAbort = (): void => reject(signal.reason as Error);
-    const timer = setTimeout(() => reject(busy('it takes minutes, and continues')), this.#waitMs);
+    const timer = setTimeout(() => reject(busy('the scan takes minutes, and continues')), this.#waitMs);
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
     listing.then(resolve, reject);
@@ -172,4 +172,4 @@ export class ScanSource implements UtxoSource {
 }
 
 const busy = (why: string): AppError =>
-  new AppError('utxo_scan_busy', `the node scans all unspent outputs for one address at a time: ${why}`);
+  new AppError('utxo_scan_busy', `the node scans all unspent outputs for only one address at a time; ${why}`);

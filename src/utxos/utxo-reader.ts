@@ -128,7 +128,8 @@ export class UtxoReader {
    */
   async outputs(outpoints: readonly Outpoint[]): Promise<(Utxo | null)[]> {
     const { node } = this.#parts;
-    if (node === null) throw new AppError('no_node', 'outputs are asked of a node, and there is none');
+    if (node === null)
+      throw new AppError('no_node', 'a node is needed to read outputs, but there is no node');
     const blocks = new Map<number, Promise<BlockOfOutput>>();
     const tips = new Map<string, Promise<{ readonly height: number }>>();
     const found = await inLanes(outpoints, callsMax, async ({ txid, vout }) => {
@@ -228,7 +229,7 @@ export class UtxoReader {
     if (other !== undefined) return other;
     throw new AppError(
       'utxo_source_missing',
-      'unspent outputs are asked of an index of addresses, of ESPLORA_URL or of a node, and there is none',
+      'an index of addresses, ESPLORA_URL or a node is needed to find unspent outputs, but there is none of them',
     );
   }
 

@@ -98,9 +98,9 @@ async function refuseUndo(client: pg.ClientBase, height: Height | -1, past: Past
   assert(row !== undefined, 'a query without a table has one row');
   const { highest, lowest, hash, first, unwritten, twin } = row;
   if (highest === null || lowest === null || hash === null) return;
-  if (past === null) throw forgotten(highest, 'no node is there to tell');
-  if (unwritten > 0) throw forgotten(highest, 'the first load was interrupted: end it first');
-  if (twin !== null) throw forgotten(twin, 'its coinbase took the place of an earlier one (BIP 30)');
+  if (past === null) throw forgotten(highest, 'there is no node that knows these sats');
+  if (unwritten > 0) throw forgotten(highest, 'the first load was interrupted and must be completed first');
+  if (twin !== null) throw forgotten(twin, 'its coinbase replaced an earlier coinbase (BIP 30)');
   await past.transactions(refOf(lowest, hash));
   if (first !== null) await past.transactions(refOf(asHeight(1), first));
 }
@@ -124,7 +124,7 @@ interface UnkeptRow {
 function forgotten(height: Height, why: string): AppError {
   return new AppError(
     'sats_forgotten',
-    `Block ${height} cannot be taken back: the sats that it spent are no longer kept (SATS_KEEP_BLOCKS), and ${why}.`,
+    `Block ${height} cannot be taken back, because the sats that it spent are no longer kept (SATS_KEEP_BLOCKS), and ${why}.`,
     { height },
   );
 }

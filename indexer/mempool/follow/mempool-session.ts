@@ -177,7 +177,7 @@ export class MempoolSession {
     if (this.#knows.knowsRunes !== knowsRunes || this.#knows.knowsSales !== knowsSales)
       throw new AppError(
         'derived_tables_changed',
-        'The tables of runes or sales have changed: the mempool is read again.',
+        'The tables of runes or sales have changed, so the mempool is read again.',
       );
     return { runes: knowsRunes ? this.#runesAfter(tip) : null, knowsSales };
   }

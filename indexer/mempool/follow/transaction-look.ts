@@ -90,7 +90,7 @@ export class TransactionLook {
     }
     // one transaction is broken, so process each alone and skip the broken one
     if (taken.length > 1) for (const one of taken) await this.#atTogether([one], moment);
-    else log.warn('the node gave a transaction that cannot be read');
+    else log.warn('the node returned a transaction that cannot be read');
   }
 
   async #at(batch: TransactionBatch, block: BlockRef | null, moment: LookMoment): Promise<void> {

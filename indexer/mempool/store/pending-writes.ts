@@ -68,7 +68,7 @@ export class PendingWrites {
       if (!(await writeState(tx, status, { isFirst, isChanged }))) {
         throw new AppError(
           'mempool_tables_lost',
-          'The tables of the mempool were emptied by a crash of Postgres, or filled by another process.',
+          'The tables of the mempool are empty after a crash of Postgres, or another process wrote to them.',
         );
       }
       if (isFirst) await clearPending(tx);

@@ -287,7 +287,7 @@ function isNotFound(error: unknown): boolean {
 }
 
 const invalid = (): AppError =>
-  new AppError('node_answer_invalid', 'The node answered about its mempool in an unknown form.');
+  new AppError('node_answer_invalid', 'The answer of the node about its mempool has an unknown form.');
 
 function keyOfDisplay(text: unknown): HashKey {
   // a block hash has the form of a txid, so this parser serves both

@@ -319,7 +319,8 @@ async function assertChain(
   { client, tip }: Snapshot & { readonly tip: NonNullable<Snapshot['tip']> },
   marker: ReadMoment['marker'],
 ): Promise<void> {
-  if (marker.epoch !== tip.undoEpoch) throw behind('Elasticsearch is not at the same chain as the database.');
+  if (marker.epoch !== tip.undoEpoch)
+    throw behind('Elasticsearch does not have the same chain as the database.');
   if (isOfTip(marker, tip)) return;
   const { rows } = await client.query<{ hash: BlockHash; next_key: number }>(
     'SELECT hash, next_key FROM chain.blocks WHERE height = $1',
@@ -328,6 +329,6 @@ async function assertChain(
   const [row] = rows;
   const isThere = row !== undefined && displayHash(row.hash) === marker.tip.hash;
   if (!isThere || row.next_key !== marker.nextKey) {
-    throw behind('Elasticsearch is not at the same chain as the database.');
+    throw behind('Elasticsearch does not have the same chain as the database.');
   }
 }

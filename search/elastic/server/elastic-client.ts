@@ -120,7 +120,7 @@ function decoded(text: string): string {
   } catch {
     throw new AppError(
       'config_invalid',
-      'ELASTICSEARCH_URL: a percent sign of its user or password must be written as %25.',
+      'ELASTICSEARCH_URL has a percent sign in its user or password, which must be written as %25.',
     );
   }
 }
@@ -133,7 +133,7 @@ function readCa(path: string): Buffer {
     if (pem.includes('-----BEGIN')) return pem;
     throw new Error('it is not a PEM file');
   } catch (error) {
-    const message = `ELASTICSEARCH_CA_FILE cannot be used: ${path} (${(error as Error).message})`;
+    const message = `ELASTICSEARCH_CA_FILE ${path} cannot be used (${(error as Error).message})`;
     throw new AppError('config_invalid', message, { path }, error);
   }
 }

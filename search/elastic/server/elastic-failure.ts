@@ -39,7 +39,7 @@ export function failureOfElasticCall(error: unknown, call: ElasticCall): AppErro
   if (error instanceof errors.ConnectionError && aboutTls.test(error.message)) {
     return new AppError(
       'search_engine_tls',
-      `${where} answers, and the connection by TLS failed: ${error.message}`,
+      `${where} answers, but the connection by TLS failed: ${error.message}`,
       details,
     );
   }
@@ -47,11 +47,7 @@ export function failureOfElasticCall(error: unknown, call: ElasticCall): AppErro
     return new AppError('search_engine_unreachable', `${where} does not answer: ${error.message}`, details);
   }
   if (error instanceof errors.ProductNotSupportedError) {
-    return new AppError(
-      'search_engine_rejected',
-      `What answers at ${call.url} is not Elasticsearch.`,
-      details,
-    );
+    return new AppError('search_engine_rejected', `The server at ${call.url} is not Elasticsearch.`, details);
   }
   return new AppError('search_engine_failed', `${where} gave no valid answer to ${call.path}.`, details);
 }
@@ -68,7 +64,7 @@ export function failureOfStatus(
   if (reason?.includes('too many nested clauses') === true) {
     return new AppError(
       'search_too_broad',
-      'These needles are too many, or too long, for one search.',
+      'There are too many needles for one search, or they are too long.',
       details,
     );
   }

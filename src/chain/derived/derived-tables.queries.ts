@@ -112,8 +112,8 @@ async function readBehind(client: ClientBase | Pool, name: string): Promise<Behi
   const standing = isWanted ? 'is being filled' : 'is left out by the settings';
   const message =
     reached === null
-      ? `The table ${name} ${standing}: no block of ${tip} yet.`
-      : `The table ${name} ${standing}: it has reached height ${reached} of ${tip}.`;
+      ? `The table ${name} ${standing}. It has no block yet; the tip is ${tip}.`
+      : `The table ${name} ${standing}. It has reached height ${reached} of ${tip}.`;
   return { reached, tip, isWanted, message };
 }
 
@@ -139,10 +139,11 @@ export async function whyOtherRules(
   const [row] = rows;
   if (row === undefined) return null;
   const { rules, reached, tip } = row;
-  if (rules !== version) return `The table ${name} follows version ${rules} of its rules, not ${version}.`;
+  if (rules !== version)
+    return `The table ${name} has rows by version ${rules} of its rules, but version ${version} is needed.`;
   return reached === null
-    ? `The table ${name} is being rebuilt by version ${rules} of its rules: no block of ${tip} yet.`
-    : `The table ${name} is being rebuilt by version ${rules} of its rules: it has reached height ${reached} of ${tip}.`;
+    ? `The table ${name} is being rebuilt by version ${rules} of its rules. It has no block yet; the tip is ${tip}.`
+    : `The table ${name} is being rebuilt by version ${rules} of its rules. It has reached height ${reached} of ${tip}.`;
 }
 
 /**

@@ -254,7 +254,7 @@ export async function eventText(
   if (block.count === null && height >= kind.firstHeight(networks[network]))
     throw new AppError(
       'not_found',
-      `the ${kind.name} of block ${height} are unknown: blocks before it are missing`,
+      `the ${kind.name} of block ${height} are unknown, because blocks before it are missing`,
     );
   return block.text;
 }

@@ -50,7 +50,7 @@ async function whyNotReadable(client: ClientBase | Pool): Promise<string | null>
   if (row === undefined || !row.has_blocks) return null;
   const behind = await whyBehind(client, table);
   if (behind !== null) return behind;
-  return row.is_built ? null : 'the first load is running: events are available at its end';
+  return row.is_built ? null : 'events are not available yet, because the first load is still running';
 }
 
 interface EventRow {

@@ -178,7 +178,7 @@ async function builtConditions(
   if (built.length > 0 || high - low < candidatesMax) return built;
   throw new AppError(
     'index_missing',
-    `an index of this filter is still being built: try again later, or set from and to so that at most ${candidatesMax} inscriptions are between them`,
+    `an index of this filter is still being built; try again later, or set from and to so that at most ${candidatesMax} inscriptions are between them`,
     { indexes: indexed.map(({ index }) => index.name) },
   );
 }

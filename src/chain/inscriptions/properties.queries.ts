@@ -395,7 +395,10 @@ async function* attributePieces(
 }
 
 function undone(): AppError {
-  return new AppError('not_found', 'this inscription was undone while it was read');
+  return new AppError(
+    'not_found',
+    'this inscription was removed by a reorganisation while it was being read',
+  );
 }
 
 /** The JSON text that an earlier version stored. */

@@ -261,8 +261,7 @@ function refuseLarge(count: number, most: number): void {
   if (count <= most) return;
   throw new AppError(
     'address_too_large',
-    `the address holds more than ${most} outputs, or inscriptions: /outputs/<address>?limit=1000 and ` +
-      '/inscriptions?address=<address> give them in pages',
+    `the address has more than ${most} outputs or inscriptions; read them in pages with /outputs/<address>?limit=1000 and /inscriptions?address=<address>`,
   );
 }
 

@@ -54,7 +54,7 @@ export async function requireRunes(client: ClientBase): Promise<RuneStanding> {
   if (standing.state === 'gap')
     throw new AppError(
       'not_found',
-      'runes are unknown here: blocks since the first rune height are missing. `npm run demo -- --sample regtest` has a whole chain',
+      'runes are unknown here, because blocks since the first rune height are missing. `npm run demo -- --sample regtest` has a complete chain',
     );
   if (standing.state === 'absent') throw runesNotIndexed();
   return standing;

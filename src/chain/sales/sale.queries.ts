@@ -36,7 +36,7 @@ export const areSalesLeftOut = (client: ClientBase | Pool): Promise<boolean> => 
 export const salesNotIndexed = (): AppError =>
   new AppError(
     'sales_not_indexed',
-    'sales are not indexed: INDEX_SALES is false here. No sale is known or counted until its operator sets INDEX_SALES=true',
+    'sales are not indexed, because INDEX_SALES is false here. No sale is known or counted until the operator of this server sets INDEX_SALES=true',
   );
 
 /**

@@ -21,7 +21,7 @@ export const rangesMax = 500_000;
 
 function requireFew(bytes: number, most = rangesMax): void {
   if (bytes <= most * packedRangeLength) return;
-  throw new AppError('request_invalid', 'the answer would be too large: ask for fewer outputs');
+  throw new AppError('request_invalid', 'the answer would be too large; request fewer outputs');
 }
 
 /** The ranges of some outputs. */

@@ -33,7 +33,7 @@ export async function requireIndexes(
   const reached = height === null ? 'no block is indexed yet' : `blocks are indexed up to height ${height}`;
   throw new AppError(
     'index_missing',
-    `the index of ${subject} is still being built (${reached}): try again later`,
+    `the index of ${subject} is still being built (${reached}); try again later`,
     { indexes, height },
   );
 }

@@ -72,7 +72,7 @@ export async function readCursor(
     bytes.readUInt32BE(5) <= pageMax &&
     bytes.subarray(1, 1 + questionBytes).equals(questionMark(question)) &&
     bytes.toString('base64url') === text;
-  if (!isOne) throw new AppError('request_invalid', 'cursor is not one of this list');
+  if (!isOne) throw new AppError('request_invalid', 'the cursor does not belong to this list');
   const block = await readBlock(client, asHeight(Math.min(bytes.readUInt32BE(9), maxHeight)));
   const isSame =
     block !== null &&
@@ -81,7 +81,7 @@ export async function readCursor(
   if (!isSame) {
     throw new AppError(
       'cursor_stale',
-      'the chain was reorganised after this cursor: start at the first page',
+      'the chain was reorganised after this cursor; start again at the first page',
     );
   }
   return { page: bytes.readUInt32BE(5), position: bytes.subarray(headBytes) };

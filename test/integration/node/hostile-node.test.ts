@@ -172,7 +172,7 @@ describe('a server that is no honest node', () => {
     const rpcUrl = settings.rpcUrl.replace('http:', 'https:');
     await expect(connectNode({ ...settings, rpcUrl })).rejects.toMatchObject({
       code: 'node_tls',
-      message: expect.stringContaining('answers, and the connection by TLS failed') as string,
+      message: expect.stringContaining('answers, but the connection by TLS failed') as string,
     });
   });
 

@@ -23,7 +23,7 @@ describe.skipIf(knots === null)('Bitcoin Knots', () => {
     const { reveals, advice } = live.node.facts;
     expect(reveals).toBe('refused');
     expect(advice.map(({ message }) => message)).toEqual([
-      expect.stringContaining('This node is Bitcoin Knots: its mempool accepts no reveal'),
+      expect.stringContaining('This node is Bitcoin Knots, whose mempool accepts no reveal'),
     ]);
     await live.eventually(async () => {
       expect(await live.get('/status')).toMatchObject({

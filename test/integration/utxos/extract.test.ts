@@ -129,7 +129,7 @@ describe.skipIf(bitcoindForTests() === null)('/satextractor/extract', () => {
     // how many are known depends on which test ran first
     expect(error.startsWith(`${noneKnown}; `)).toBe(true);
     expect(error.slice(noneKnown.length)).toMatch(
-      /^; (\d) left out \(\1: it is not proven to hold nothing else: runes are not indexed, or not yet for every block\)$/u,
+      /^; (\d) left out \(\1: it is not proven to hold nothing else, because runes are not indexed, or not for every block yet\)$/u,
     );
   });
 

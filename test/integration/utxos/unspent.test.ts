@@ -232,7 +232,11 @@ describe.skipIf(bitcoindForTests() === null)('unspent outputs', () => {
     const other = { ...utxo!, blockHash: '00'.repeat(32) as Utxo['blockHash'] };
     const later = { ...utxo!, height: (utxo!.height + 1) as Utxo['height'] };
     expect(await utxos.holdings([other, later], testAsker())).toMatchObject([
-      { inscriptions: null, runes: null, unproven: [expect.stringContaining('not on the indexed chain')] },
+      {
+        inscriptions: null,
+        runes: null,
+        unproven: [expect.stringContaining('not part of the indexed chain')],
+      },
       { inscriptions: null, runes: null, unproven: [expect.stringContaining('not indexed yet')] },
     ]);
   });

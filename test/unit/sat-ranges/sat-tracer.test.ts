@@ -85,7 +85,7 @@ describe('beyond a bound the sats are unknown, and it is said why', () => {
       chain.missingAt = 5;
     };
     expect(await new SatTracer(chain, bounds).trace(last)).toMatchObject({
-      reason: 'the chain was reorganised meanwhile',
+      reason: 'meanwhile the chain was reorganised',
       isReorganised: true,
     });
   });

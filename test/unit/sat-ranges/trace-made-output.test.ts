@@ -63,7 +63,7 @@ test('a reorganisation of its block makes it missing, and an ended process ends 
   // the first request still gets the block from before the reorganisation
   expect(await traceMadeOutput(chain, last, never, bounds)).toEqual({
     kind: 'missing',
-    reason: 'the chain was reorganised meanwhile',
+    reason: 'meanwhile the chain was reorganised',
   });
   stop.abort(new Error('ended'));
   await expect(traceMadeOutput(chain, last, stop.signal, bounds)).rejects.toThrow('ended');

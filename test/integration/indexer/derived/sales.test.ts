@@ -167,7 +167,7 @@ describe('sales of a real chain', () => {
     expect(refused).toMatchObject({ inscriptionId: sent.id(), class: 'transfer', refusedBy: 'change' });
     // no inscription has this block as its own, and the node has no index of transactions
     expect(await explainedBy(fees.money.txid)).toContain('moves no inscription, so it sells nothing');
-    expect(await explainedBy('ab'.repeat(32))).toContain('No indexed block has it.');
+    expect(await explainedBy('ab'.repeat(32))).toContain('No indexed block has the transaction.');
   });
 
   test('are two if the item is sold twice in one block; a reorganisation gives it to another buyer', {

@@ -309,7 +309,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
       expect(found[0]).toMatchObject({
         etching: {
           rune: 'RIVALS•FORANAME',
-          warning: '2 others etch the same name: at most one of them gets it',
+          warning: '2 others etch the same name, so at most one of them gets it',
         },
         received: [{ amount: '9', id: null, rune: 'RIVALS•FORANAME', etchedBy: mature.txid }],
       });

@@ -25,7 +25,7 @@ class RefusingNode {
   call<Result>(method: string): Promise<Result> {
     if (!this.letsIn) {
       this.refused++;
-      return Promise.reject(new AppError('node_refused', 'The node does not let us in.'));
+      return Promise.reject(new AppError('node_refused', 'The node denies access.'));
     }
     const answer =
       method === 'getrawmempool' ? { txids: ['ab'.repeat(32)], mempool_sequence: 2 } : '00'.repeat(32);
@@ -60,7 +60,7 @@ test('follows again, without a restart, once the node accepts the cookie', async
     mendedEveryMs: 20,
   });
   await expect.poll(() => node.refused, { timeout: 10_000 }).toBeGreaterThan(2);
-  expect(await state()).toMatchObject({ state: 'waiting', problem: 'The node does not let us in.' });
+  expect(await state()).toMatchObject({ state: 'waiting', problem: 'The node denies access.' });
   node.letsIn = true;
   await expect.poll(async () => (await state())?.state, { timeout: 10_000 }).toBe('following');
   expect(await state()).toMatchObject({ problem: null, transactions: 1 });

@@ -151,7 +151,7 @@ describe('a server with TLS', () => {
   test('is told from one that does not answer', async () => {
     await expect(ask({ url: `https://127.0.0.1:${port}` })).rejects.toMatchObject({
       code: 'search_engine_tls',
-      message: expect.stringMatching(/answers, and the connection by TLS failed: .*certificate/u) as string,
+      message: expect.stringMatching(/answers, but the connection by TLS failed: .*certificate/u) as string,
     });
     const named = { url: `https://localhost:${port}`, caFile: certificates.authority };
     expect(await codeOf(ask(named))).toBe('search_engine_tls');
