@@ -74,7 +74,7 @@ export type CommandLine =
 /** Parses the command line. Throws UsageError with the next step in its message. */
 export function parseCommandLine(words: readonly string[]): CommandLine {
   const [name, ...rest] = words;
-  if (name === undefined) throw new UsageError(`which command?\n\n${overview()}`);
+  if (name === undefined) throw new UsageError(`missing command\n\n${overview()}`);
   if (name === '--help' || name === '-h') return { kind: 'help', text: overview() };
   if (name === '--version') return { kind: 'help', text: `${program} ${version}\n` };
   if (name === 'help')
@@ -106,9 +106,9 @@ function givenValues(
 function find(name: string): Command {
   const command = commands.find((candidate) => candidate.name === name);
   if (command !== undefined) return command;
-  const what = name.startsWith('-') ? `the command comes first, not ${name}` : `unknown command ${name}`;
+  const what = name.startsWith('-') ? `the command must come first, not ${name}` : `unknown command ${name}`;
   const names = commands.map((known) => known.name);
-  throw new UsageError(`${what}${didYouMean(name, names)} commands are ${names.join(', ')}`);
+  throw new UsageError(`${what}${didYouMean(name, names)} the commands are ${names.join(', ')}`);
 }
 
 /** The text between an unknown word and the next step. It suggests a known word that is similar. */
@@ -206,7 +206,7 @@ function checkObject(command: Command, positionals: readonly string[]): void {
   const extra = positionals[command.object === null ? 0 : 1];
   if (expected.length > 0 && !expected.includes(positionals[0] ?? '')) {
     const found = positionals[0] === undefined ? 'missing object' : `unknown object ${positionals[0]}`;
-    throw new UsageError(`${found}; the command is ${program} ${command.name} ${command.object}`);
+    throw new UsageError(`${found}; use ${program} ${command.name} ${command.object}`);
   }
   if (extra === undefined) return;
   throw new UsageError(`unexpected word ${extra}; ${program} ${command.name} --help shows the usage`);
@@ -220,11 +220,11 @@ function overview(): string {
 Commands:
 ${lines.join('\n')}
 
-${program} COMMAND --help shows the flags of a command, ${program} --version the version. Settings also
-come from the environment and from a file .env: docs/configuration.md.
+${program} COMMAND --help shows the flags of a command, and ${program} --version shows the version.
+Settings can also be in the environment or in a file .env (docs/configuration.md).
 
-Exit codes: 0 done, 1 failure (its code and what to do are on stderr), 2 wrong usage or setting,
-130 and 143 interrupted by Ctrl-C or SIGTERM before the end, 141 the reader closed the output.
+Exit codes: 0 done; 1 failure (stderr has its code and what to do); 2 wrong usage or setting;
+130 interrupted by Ctrl-C; 143 interrupted by SIGTERM; 141 the reader closed the output.
 `;
 }
 

@@ -42,7 +42,7 @@ const leastNode = 24;
 
 if (Number.parseInt(process.versions.node, 10) < leastNode) {
   process.stderr.write(
-    `satscribe: this is Node ${process.versions.node}, and Node ${leastNode} is needed: npm ci installs it (node_modules/node/bin), and npm run -s satscribe uses it\n`,
+    `satscribe: Node ${leastNode} is needed, but this is Node ${process.versions.node}. npm ci installs it (node_modules/node/bin), and npm run -s satscribe uses it\n`,
   );
   process.exitCode = 2;
 } else {

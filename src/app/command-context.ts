@@ -79,5 +79,5 @@ export class UsageError extends Error {
 /** The error for a missing or unknown subcommand; `usage` names the known ones. */
 export function wrongSubcommand(word: string | undefined, usage: string): UsageError {
   const found = word === undefined || word === '' ? 'missing subcommand' : `unknown subcommand ${word}`;
-  return new UsageError(`${found}; the command is ${usage}`);
+  return new UsageError(`${found}; use ${usage}`);
 }

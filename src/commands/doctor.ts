@@ -19,10 +19,10 @@ do. Changes nothing, and may run before the first start, beside a service or wit
 is 0 if everything is in order, 1 if there is advice, and 2 if something is broken (docs/runbook.md,
 "Doctor").
 
-compare looks for the first block in which another instance of Satscribe differs. It compares cumulative
-hashes (docs/events.md) by halving: some 20 requests for a million blocks. Prints the first block that
-differs, with the hashes of both and the first line of its text that is not the same, as one line of
-JSON; on a difference the exit code is 1.
+compare finds the first block in which another instance of Satscribe differs. It compares cumulative hashes
+(docs/events.md). The search halves the range each time, so it makes about 20 requests for a million blocks.
+It prints one line of JSON with the first block that differs, the hashes of both instances, and the first
+line of the event text of that block that differs. If there is a difference, the exit code is 1.
 
   satscribe doctor --cookie-file ~/.bitcoin/.cookie
   satscribe doctor --json

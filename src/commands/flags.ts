@@ -36,13 +36,13 @@ export function ownFlag(
 export const tipFlag = ownFlag(
   'tip',
   'HASH',
-  'index the chain that ends with this block, instead of the best chain of chain.json',
+  'index the chain that ends with this block, not the best chain of chain.json',
 );
 
 export const traceFlag = ownFlag(
   'trace',
   'FILE',
-  'write what every stage of the first sync did and waited for into a file for a trace viewer',
+  'write a file for a trace viewer, with the work and the waiting times of every stage of the first sync',
 );
 
 /** The flags that each action of a command accepts, and the number of words that follow the action. */
@@ -83,14 +83,14 @@ export function checkTrace(flags: Readonly<Record<string, string>>): void {
   };
   const folder = dirname(resolve(path));
   const found = statSync(folder, { throwIfNoEntry: false });
-  if (found === undefined) refuse(`there is no folder ${folder}; make it, or name another file`);
-  if (found?.isDirectory() === false) refuse(`${folder} is a file, not a folder`);
+  if (found === undefined) refuse(`the folder ${folder} does not exist; make it, or name another file`);
+  if (found?.isDirectory() === false) refuse(`${folder} is a file and not a folder; name another file`);
   const file = statSync(path, { throwIfNoEntry: false });
-  if (file?.isDirectory() === true) refuse('this is a folder; name a file in it');
+  if (file?.isDirectory() === true) refuse('this is a folder; name a file in this folder');
   try {
     accessSync(file === undefined ? folder : path, constants.W_OK);
   } catch (error) {
-    refuse(`it cannot be written (${(error as NodeJS.ErrnoException).code}); name another file`);
+    refuse(`this file cannot be written (${(error as NodeJS.ErrnoException).code}); name another file`);
   }
 }
 
@@ -100,12 +100,12 @@ export function heightFlag(flags: Readonly<Record<string, string>>, name: string
   if (text === undefined) return undefined;
   const height = parseHeight(text);
   if (height !== null) return height;
-  throw new UsageError(`--${name} ${text}: a height is an integer from 0 to ${maxHeight}`);
+  throw new UsageError(`--${name} ${text} is not a height; a height is an integer from 0 to ${maxHeight}`);
 }
 
 /** Reads a block hash from a flag, in display order. undefined if the flag is absent. */
 export function hashFlag(flags: Readonly<Record<string, string>>, name: string): string | undefined {
   const text = flags[name];
   if (text === undefined || /^[0-9a-f]{64}$/u.test(text)) return text;
-  throw new UsageError(`--${name} ${text}: a block hash is 64 digits, 0-9 and a-f`);
+  throw new UsageError(`--${name} ${text} is not a block hash; a block hash has 64 digits, 0-9 and a-f`);
 }

@@ -44,12 +44,12 @@ describe('a command line', () => {
   });
 
   test.each([
-    { words: [], says: 'which command?' },
-    { words: ['sevre'], says: 'unknown command sevre: did you mean serve? commands are demo, init, serve' },
+    { words: [], says: 'missing command' },
+    { words: ['sevre'], says: 'unknown command sevre: did you mean serve? the commands are demo, serve' },
     { words: ['dmeo'], says: 'unknown command dmeo: did you mean demo?' },
     { words: ['help', 'sevre'], says: 'unknown command sevre' },
-    { words: ['something'], says: 'unknown command something; commands are demo, init, serve' },
-    { words: ['--port', '1', 'serve'], says: 'the command comes first' },
+    { words: ['something'], says: 'unknown command something; the commands are demo, serve' },
+    { words: ['--port', '1', 'serve'], says: 'the command must come first' },
     {
       words: ['serve', '--prot', '1'],
       says: "unknown option '--prot': did you mean --port? satscribe serve --help",

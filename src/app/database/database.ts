@@ -120,12 +120,12 @@ export async function migrateServer(
   const repeats = new Repeats();
   const onLost = ({ code, message: reason }: AppError): void => {
     if (!repeats.isDue(code)) return;
-    logger.child({ part: 'database' }).warn({ code, reason }, 'the migration begins again');
+    logger.child({ part: 'database' }).warn({ code, reason }, 'the migration starts again');
   };
   const summary = await lifecycle.run('migration', (signal) => migrateAgain(url, signal, onLost));
   const role = hasReader ? await ensureReaderRights(url, readerUrl) : null;
   if (role !== null) {
-    logger.child({ part: 'database' }).info({ role }, 'the role that answers requests was made');
+    logger.child({ part: 'database' }).info({ role }, 'the role that answers requests was created');
   }
   return summary;
 }
@@ -217,9 +217,9 @@ export async function awaitDatabase(context: CommandContext): Promise<Database> 
 
 function tellWaiting(log: Logger, { code, message: reason }: AppError): void {
   if (code === 'database_behind')
-    log.info({ reason }, 'waiting for the process that indexes to migrate the database');
+    log.info({ reason }, 'waiting until the process that indexes has migrated the database');
   // the process that indexes grants these rights if it knows the role; otherwise an operator must grant them
-  else log.warn({ code, reason }, 'waiting for the rights of the role that answers requests');
+  else log.warn({ code, reason }, 'waiting until the role that answers requests gets its rights');
 }
 
 /**
@@ -245,7 +245,7 @@ async function warnOfRole({ config, logger }: CommandContext, server: Server): P
   const log = logger.child({ part: 'database' });
   if (!server.hasReader) {
     log.warn(
-      'DATABASE_READER_URL is not set: requests are answered by the user of DATABASE_URL, which may change and drop every table (docs/install.md, "Two roles of the database")',
+      'DATABASE_READER_URL is not set, so the user of DATABASE_URL answers requests. This user may change and drop every table (docs/install.md, "Two roles of the database")',
     );
     return;
   }
@@ -253,7 +253,7 @@ async function warnOfRole({ config, logger }: CommandContext, server: Server): P
   if (excess.length === 0) return;
   log.warn(
     { role, excess },
-    `the user of DATABASE_READER_URL may do more than answers need: it ${excess.slice(0, 5).join(', ')} (docs/install.md, "Two roles of the database")`,
+    `the user of DATABASE_READER_URL has more rights than answers need, because it ${excess.slice(0, 5).join(', ')} (docs/install.md, "Two roles of the database")`,
   );
 }
 
@@ -263,7 +263,10 @@ export async function openServer(context: CommandContext, access: DatabaseAccess
   const isEmbedded = hasEmbeddedDatabase(context.config);
   if (access === 'existing' && isEmbedded && (await existingHome(dataDir)) === null) {
     const others = await databasesBelow(dataDir);
-    const hint = others.length === 0 ? '' : ` There is one in ${others.join(', ')}: name it with --data.`;
+    const hint =
+      others.length === 0
+        ? ''
+        : ` There is a database in ${others.join(', ')}. To use it, name that folder with --data.`;
     const message = `There is no database in the data folder ${dataDir}.${hint}`;
     throw new AppError('database_missing', message, { dataDir, others });
   }
@@ -320,7 +323,7 @@ function tellOfPooler({ logger }: CommandContext, connections: number): void {
     .child({ part: 'database' })
     .info(
       { connections },
-      'Postgres is reached through a pooler: it must have as many connections for this user and process (docs/install.md, "Poolers")',
+      'Postgres is reached through a pooler. The pooler must have this number of connections for this user and process (docs/install.md, "Poolers")',
     );
 }
 
@@ -371,7 +374,7 @@ async function startOwn({ config, health, lifecycle, logger }: CommandContext): 
   const onProblem = (problem: AppError | null): void => {
     // the reason contains lines of the server's log, which only operators may see
     const shown =
-      problem && new AppError(problem.code, 'The embedded Postgres does not run: the log has the reason.');
+      problem && new AppError(problem.code, 'The embedded Postgres does not run. The log has the reason.');
     health.report('postgres', shown);
     if (problem === null) log.warn('the embedded Postgres runs again');
     else log.error({ code: problem.code }, problem.message);
@@ -400,7 +403,7 @@ async function pendingOf(url: string): Promise<readonly string[]> {
 }
 
 function behind(pending: readonly string[]): AppError {
-  const message = `The database lacks migrations of this version: ${pending.join(', ')}.`;
+  const message = `The database lacks migrations that this version needs: ${pending.join(', ')}.`;
   return new AppError('database_behind', message, { pending });
 }
 

@@ -65,7 +65,7 @@ export class DemoCoins implements DemoPayments {
       address,
     ]);
     if (!found.isvalid || found.scriptPubKey === undefined)
-      throw wrong('this is no address of regtest', 'address');
+      throw wrong('this is not an address of regtest', 'address');
     return this.send([{ script: Buffer.from(found.scriptPubKey, 'hex'), sats }]);
   }
 
@@ -115,7 +115,10 @@ export class DemoCoins implements DemoPayments {
       if (sum >= sats + feeOf(chosen.length)) return chosen;
       if (chosen.length === inputsMax) break;
     }
-    throw wrong('the demo has no more coins for this: wait for its next block, or ask for less', 'sats');
+    throw wrong(
+      'the demo does not have enough coins for this; wait for its next block, or request a smaller amount',
+      'sats',
+    );
   }
 }
 

@@ -41,7 +41,7 @@ export async function mineWhatWaits(
       const error = postgresFailure(thrown);
       // the node or the database may be unreachable for some time
       if (!(error instanceof AppError)) throw error;
-      log.debug({ err: error }, 'no block is mined');
+      log.debug({ err: error }, 'no block could be mined');
     }
     await lifecycle.pause(lookEveryMs).catch(() => undefined);
   }

@@ -33,7 +33,7 @@ export interface Demo {
 const statementTimeoutMs = 5000;
 
 const withoutCore =
-  'no orders: Bitcoin Core is missing; `bash scripts/install-bitcoind.sh` installs it, and the next start uses it';
+  'no orders, because Bitcoin Core is missing; `bash scripts/install-bitcoind.sh` installs it, and the next start uses it';
 
 /**
  * Prepares the demo of a sample with collections. If Bitcoin Core is installed, the demo gets its own regtest node, so
@@ -78,7 +78,7 @@ export async function prepareDemo(context: CommandContext, sample: string): Prom
       },
       demo: coins,
     },
-    words: `orders: on, at /inscribe, and of shops${isFilled ? '' : ' without test payments, as no coins are left for them'} (docs/tokenpay.md, "Try it"), with a regtest node of this demo; coins are worth nothing, and blocks come ten seconds after a payment`,
+    words: `orders are on at /inscribe, and for shops${isFilled ? '' : ' without test payments, because no coins are left for them'} (docs/tokenpay.md, "Try it"). The demo has its own regtest node, so coins are worth nothing. A block comes ten seconds after a payment`,
   };
 }
 

@@ -46,7 +46,7 @@ export function judgePolicy(
     findings.push(
       refusal(
         'policy.reveals',
-        'The node is Bitcoin Knots: its mempool accepts no reveal of an inscription, with any setting.',
+        'The node is Bitcoin Knots, whose mempool accepts no reveal of an inscription, with any setting.',
         'To take orders, and to see pending inscriptions, use Bitcoin Core. Knots is enough for an index of blocks.',
       ),
     );

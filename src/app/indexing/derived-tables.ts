@@ -53,7 +53,7 @@ function catchUpReports(logger: Logger): Pick<CatchUpOptions, 'onProgress' | 'on
       repeats.reset();
       if (performance.now() - toldAt < progressEveryMs) return;
       toldAt = performance.now();
-      log.info({ tables, height }, 'derived tables are being filled for blocks that were indexed earlier');
+      log.info({ tables, height }, 'derived tables are being filled with blocks that were indexed earlier');
     },
     onCaughtUp: (tables) => log.info({ tables }, 'derived tables are complete'),
     onProblem: (problem, delayMs) => {

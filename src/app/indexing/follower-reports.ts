@@ -54,12 +54,12 @@ export function followerReports(
     },
     onUndo: (depth, height) => {
       operations?.metrics.observeReorganisation(depth);
-      log.warn({ depth, height }, 'reorganisation: blocks are taken back down to this height');
+      log.warn({ depth, height }, 'reorganisation: blocks above this height are taken back');
     },
     onStandby: () => {
       operations?.setStandby(true);
       mempool?.stop();
-      log.info('another process indexes into this database: standing by');
+      log.info('another process indexes into this database, so this process is on standby');
     },
     onWaiting: (problem, delayMs) => {
       if (!repeats.isDue(problem.code)) return;
@@ -75,7 +75,10 @@ export function followerReports(
       if (state === 'following') mempool?.start();
     },
     onDiskShort: ({ neededBytes, freeBytes, folder }) =>
-      log.warn({ neededBytes, freeBytes, folder }, 'the disk has less room than the remaining blocks need'),
+      log.warn(
+        { neededBytes, freeBytes, folder },
+        'the disk has less free space than the remaining blocks need',
+      ),
     onStep: (step, seconds) => operations?.metrics.observeStep(step, seconds),
     onQueue: (waiting, limit) => {
       queue = { length: waiting, limit };

@@ -52,13 +52,19 @@ export function pastOfNode({ pool, node, blocks, logger }: PastParts): PastChain
       ]);
       const { heights } = spent;
       if (heights === null)
-        throw new AppError('node_answer_invalid', 'The node gives no heights of what a block spends.');
+        throw new AppError(
+          'node_answer_invalid',
+          'The node does not return the heights of the outputs that a block spends.',
+        );
       return { bytes, spentOutputs: spent.bytes, spentHeights: heights };
     },
     onStep: (taken) => {
       if (performance.now() - toldAt < progressEveryMs) return;
       toldAt = performance.now();
-      logger.info({ transactions: taken }, 'tracing the sats that a block spent, to take it back');
+      logger.info(
+        { transactions: taken },
+        'tracing the sats that a block spent, in order to take the block back',
+      );
     },
   });
 }

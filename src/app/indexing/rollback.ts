@@ -36,7 +36,7 @@ export async function rollbackTo(
   const network = await networkOf(database);
   const indexed = await tipOf(database);
   if (network === null || indexed === null) {
-    throw new AppError('nothing_indexed', 'There is nothing to take back: no block is indexed.');
+    throw new AppError('nothing_indexed', 'There is nothing to take back, because no block is indexed.');
   }
   await refuseBesideService(context, database);
   if (indexed > height) {
@@ -96,7 +96,7 @@ async function refuseBesideService({ lifecycle }: CommandContext, { url }: Datab
   lifecycle.add('lock of the rollback', () => client.end());
   await takeAdvisoryLock(client, 'service').catch((error: unknown) => {
     if (!(error instanceof AppError && error.code === 'database_busy')) throw error;
-    const message = 'A service that indexes into this database is running: end it first.';
+    const message = 'A service that indexes into this database is running. Stop this service first.';
     throw new AppError('database_busy', message, { lock: 'service' });
   });
 }

@@ -25,7 +25,9 @@ export function recordStages(
   if (path === undefined) return { stages: new StageRecorder(), end: () => undefined };
   const log = logger.child({ part: 'trace' });
   const stages = new StageRecorder(
-    TraceFile.open(path, (error) => log.error({ err: error, path }, 'the trace has ended early')),
+    TraceFile.open(path, (error) =>
+      log.error({ err: error, path }, 'the recording of the trace ended early'),
+    ),
   );
   watchStatements(pool, stages, hasEmbeddedDatabase(config));
   const end = (): void => {

@@ -55,6 +55,6 @@ export async function verifyIndexed(context: CommandContext, { from, to, tip }: 
   const verdict = differences.length === 0 ? 'equal' : 'different';
   await print(`${JSON.stringify({ verdict, ...range })}\n`);
   if (differences.length === 0) return;
-  const message = `The index differs from ${source.name}: the differences are on stdout.`;
+  const message = `The index differs from ${source.name}. The differences are on stdout.`;
   throw new AppError('index_differs', message, range);
 }

@@ -75,7 +75,10 @@ async function explain(
         signal,
       });
       return moves === null
-        ? { moves, why: `Block ${ref.height} of ${source.name} does not have it with all that it spends.` }
+        ? {
+            moves,
+            why: `Block ${ref.height} of ${source.name} is missing, or the outputs that it spends are missing.`,
+          }
         : { height: ref.height, moves };
     },
     signal,
@@ -110,12 +113,12 @@ async function findBlock(
   if (ofNode !== null) return ofNode;
   const blocks = await blocksOf(client, readThrough);
   if (blocks === null)
-    return 'No inscription in its first 64 outputs leads to its block. Name the block with --height N, or a node with txindex=1.';
+    return 'No inscription in the first 64 outputs of the transaction leads to its block. Name the block with --height N, or use a node with txindex=1.';
   for (const ref of blocks.toReversed()) {
     const { bytes } = await source.read(ref, signal);
     if (hasTransaction(bytes, txid)) return ref;
   }
-  return 'No indexed block has it.';
+  return 'No indexed block has the transaction.';
 }
 
 async function blockOfNode(client: ClientBase, rpc: NodeRpc, txid: Txid): Promise<BlockRef | null> {

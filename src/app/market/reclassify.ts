@@ -49,7 +49,7 @@ export async function reclassifySales(
   const { config, lifecycle, logger } = context;
   const database = await openDatabase(context, 'existing');
   if ((await tipOf(database)) === null) {
-    throw new AppError('nothing_indexed', 'There is nothing to reclassify: no block is indexed.');
+    throw new AppError('nothing_indexed', 'There is nothing to reclassify, because no block is indexed.');
   }
   if (!config.indexSales) throw notIndexed();
   const { source } = await openSource(context, database, { tip, away: 'throw' });
@@ -74,7 +74,7 @@ export async function reclassifySales(
 }
 
 function notIndexed(): AppError {
-  return new AppError('config_invalid', 'Sales are not indexed: INDEX_SALES is false.');
+  return new AppError('config_invalid', 'Sales are not indexed, because INDEX_SALES is false.');
 }
 
 async function begin(pool: pg.Pool): ReturnType<typeof remakeTable> {

@@ -78,8 +78,12 @@ function showBumpFigures(metrics: OperationsParts['metrics']): NonNullable<Bumpe
         ];
       },
     });
-  gauge('satscribe_orders_bumps_sats', 'What bumps of orders cost', ({ cost }) => cost);
-  gauge('satscribe_orders_bumps_budget_sats', 'What they may cost', ({ budget }) => budget);
+  gauge('satscribe_orders_bumps_sats', 'Sats that bumps of orders cost', ({ cost }) => cost);
+  gauge(
+    'satscribe_orders_bumps_budget_sats',
+    'Maximum number of sats that bumps of orders may cost',
+    ({ budget }) => budget,
+  );
   return (found) => {
     figures = found;
   };

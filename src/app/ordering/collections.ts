@@ -44,10 +44,11 @@ export function startUndecidedSweeps(
     while (!signal.aborted) {
       try {
         const deleted = await sweepOnce(url);
-        if (deleted > 0) log.info({ deleted }, 'deleted collections without a decision in time');
+        if (deleted > 0)
+          log.info({ deleted }, 'collections were deleted, because no one decided about them in time');
       } catch (error) {
         // the next round deletes them; other parts report a database that does not answer
-        log.warn({ err: error }, 'collections without a decision in time were not deleted');
+        log.warn({ err: error }, 'collections that no one decided about in time could not be deleted');
       }
       await sleep(sweepMs, undefined, { signal }).catch(() => undefined);
     }

@@ -12,9 +12,8 @@ export function openFxRates({
   const log = logger.child({ part: 'fx' });
   const file = new FxFile(path, {
     onProblem: (reason) => {
-      if (reason === null) log.info('FX_RATES_FILE has rates again');
-      else
-        log.warn({ reason }, 'FX_RATES_FILE has no rates that can be used: no amounts in dollars are shown');
+      if (reason === null) log.info('FX_RATES_FILE has valid rates again');
+      else log.warn({ reason }, 'FX_RATES_FILE has no valid rates, so no amounts in dollars are shown');
     },
   });
   return () => file.rates();

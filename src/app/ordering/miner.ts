@@ -25,7 +25,8 @@ export function openMiner(
   lifecycle.add('requests to the miner', () => http.close());
   return httpMiner(http, url, async () => {
     const wallet = await openPublicWallet(pool);
-    if (wallet === null) throw new AppError('orders_off', 'this service takes no orders: it has no wallet');
+    if (wallet === null)
+      throw new AppError('orders_off', 'this service accepts no orders, because it has no wallet');
     return wallet.network;
   });
 }
@@ -47,7 +48,7 @@ export function minerHandingOf(
 function showPackages({ metrics }: Pick<OperationsParts, 'metrics'>, pool: pg.Pool): void {
   metrics.read({
     name: 'satscribe_orders_packages',
-    help: 'Transactions above the standard size that wait for the answer of the miner, and that it accepted',
+    help: 'Transactions above the standard size: those that wait for the answer of the miner, and those that the miner accepted',
     labels: ['state'],
     values: async () => {
       const { waiting, accepted } = await packageFigures(pool);
@@ -59,7 +60,7 @@ function showPackages({ metrics }: Pick<OperationsParts, 'metrics'>, pool: pg.Po
   });
   metrics.read({
     name: 'satscribe_orders_packages_waiting_seconds',
-    help: 'Age of the oldest one that waits for the answer of the miner; 0: none does',
+    help: 'Age of the oldest transaction that waits for the answer of the miner; 0 if no transaction waits',
     values: async () => [{ value: (await packageFigures(pool)).oldestWaiting }],
   });
 }

@@ -70,7 +70,7 @@ const diskOf = (files: CustomerFiles): ContentsDisk => ({
   put: async (content) => {
     const free = await files.freeBytes();
     if (free - content.length < freeBytesMin)
-      throw new AppError('mint_disk_full', `The disk of files has ${free} bytes left.`, { free });
+      throw new AppError('mint_disk_full', `The disk of FILES_DIR has only ${free} bytes left.`, { free });
     return files.put(content);
   },
   bytesOf: (sha256) => files.bytesOf(sha256),

@@ -204,7 +204,7 @@ export function startOrders(
     // The index is still served. New orders are refused until a process can sign, and existing orders wait for that
     // process.
     health.report('orders', error);
-    log.error({ code: error.code, err: error }, 'orders are not advanced');
+    log.error({ code: error.code, err: error }, 'orders are no longer processed');
   });
 }
 
@@ -268,7 +268,7 @@ const returnPolicyOf = (config: CommandContext['config']): ReturnPolicy => ({
 async function warnWithoutSeed({ readers }: Database, log: CommandContext['logger']): Promise<void> {
   if ((await openPublicWallet(readers)) === null) return;
   log.warn(
-    'there is a wallet, but this process does not advance orders: WALLET_SEED_FILE is not set (docs/wallet.md)',
+    'there is a wallet, but this process does not process orders, because WALLET_SEED_FILE is not set (docs/wallet.md)',
   );
 }
 
@@ -298,7 +298,7 @@ export function startAudits(
       return;
     }
     const { orders, differing } = audit;
-    const message = `${differing} of ${orders} orders differ from the chain: satscribe audit names them.`;
+    const message = `${differing} of ${orders} orders differ from the chain. Run satscribe audit to see the differences.`;
     health.report('audit', new AppError('audit_differs', message));
   };
   lifecycle

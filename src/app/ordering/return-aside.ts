@@ -49,7 +49,7 @@ export async function askReturn(
       found: credit.aside,
     } as const;
     if (!(await insertDecision(tx, { ...decision, kind: 'return' })))
-      throw new AppError('tokenpay_refuses', `${outpointOf(named)} was decided about meanwhile.`);
+      throw new AppError('tokenpay_refuses', `Meanwhile someone decided about ${outpointOf(named)}.`);
     return payout;
   });
 }

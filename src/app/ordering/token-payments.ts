@@ -123,7 +123,7 @@ export function openTestPayments(
     (address) =>
       log.info(
         { address, satsADay: config.tokenpayTestPay },
-        'test payments are on: send sats, and units of the runes that orders ask for, in outputs of their own, to this address',
+        'test payments are on. Send sats to this address, and also units of the runes that orders ask for, each in an output of its own',
       ),
     (error: unknown) => log.warn({ err: error }, 'test payments cannot be made'),
   );

@@ -31,6 +31,6 @@ export function startReserves({ config, lifecycle, logger }: CommandContext, { u
     .catch((error: unknown) => {
       // orders advance without the proofs; the age of the last document shows the failure
       if (!(error instanceof AppError)) lifecycle.fail(error);
-      else log.error({ code: error.code, err: error }, 'reserves are no longer proven');
+      else log.error({ code: error.code, err: error }, 'reserves are no longer checked');
     });
 }

@@ -32,7 +32,7 @@ export async function withWalletDatabase(
     const named = context.config.network ?? null;
     const served = await servedNetwork(pool);
     if (named !== null && served !== null && named !== served)
-      throw new AppError('network_mismatch', `The database serves ${served}, and not ${named}.`);
+      throw new AppError('network_mismatch', `The database serves ${served} and not ${named}.`);
     return served ?? named;
   };
   await context.lifecycle.run('wallet', () => work({ pool, network }));
@@ -41,7 +41,7 @@ export async function withWalletDatabase(
 /** Returns the path of the seed file from the settings. */
 export function seedFileOf({ config }: CommandContext): string {
   if (config.walletSeedFile !== undefined) return config.walletSeedFile;
-  throw new UsageError('which seed file? Name it with --seed-file FILE or WALLET_SEED_FILE');
+  throw new UsageError('missing seed file; name it with --seed-file FILE or WALLET_SEED_FILE');
 }
 
 /** Returns the path of the mark file. It is beside the seed file, unless the settings give it another path. */

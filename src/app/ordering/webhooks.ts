@@ -39,7 +39,7 @@ export function startWebhooks(
   let problem: AppError | null = null;
   metrics.read({
     name: 'satscribe_webhooks_problem',
-    help: 'Problems that keep this process from sending webhooks, by error code',
+    help: 'Problems that prevent this process from sending webhooks, by error code',
     labels: ['code'],
     values: () => (problem === null ? [] : [{ labels: { code: problem.code }, value: 1 }]),
   });

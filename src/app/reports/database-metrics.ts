@@ -27,7 +27,7 @@ export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolea
   readAudits(metrics, pool);
   metrics.read({
     name: 'satscribe_wallet_coins_unlisted_orders',
-    help: 'Orders of an earlier version whose coins are not listed yet; until 0 no coin pays for costs of the service',
+    help: 'Orders of an earlier version whose coins are not listed yet; while it is above 0, no coin pays for costs of the service',
     values: async () => [{ value: await countUnlisted(pool) }],
   });
   metrics.read({
@@ -37,18 +37,18 @@ export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolea
   });
   metrics.read({
     name: 'satscribe_tokenpay_accounts_below_zero',
-    help: 'Accounts of shops with a balance below 0, after a reorganisation took back what had left them',
+    help: 'Accounts of shops with a balance below 0, after a reorganisation removed payments that were already withdrawn',
     values: async () => [{ value: await countAccountsBelowZero(pool) }],
   });
   metrics.read({
     name: 'satscribe_mempool_transactions',
-    help: 'Transactions of the mempool: all, kept (they touch inscriptions), and left out for lack of room',
+    help: 'Transactions of the mempool: all, kept (they touch inscriptions), and left out because there was no space',
     labels: ['kind'],
     values: () => mempoolValues(pool),
   });
   metrics.read({
     name: 'satscribe_search_unsealed',
-    help: 'Texts and inscriptions that each search scans, because they are not sealed into a segment yet',
+    help: 'Texts and inscriptions that every search scans, because they are not in a sealed segment yet',
     labels: ['kind'],
     values: async () => {
       if (!isSearched) return [];
@@ -90,14 +90,16 @@ function readStandings(metrics: Metrics, pool: pg.Pool): void {
   gauge('satscribe_tip_height', 'Height of the indexed tip', ({ tip }) => tip?.height ?? null);
   gauge(
     'satscribe_source_tip_height',
-    'Height of the best block of the source',
+    'Height of the best block in the source',
     ({ status }) => status?.sourceTip?.height ?? null,
   );
   gauge('satscribe_lag_blocks', 'Blocks of the source that are not indexed yet', ({ lag }) =>
     lag === null ? null : lag.blocks,
   );
-  gauge('satscribe_lag_seconds', 'Age of the indexed tip while there are newer blocks, else 0', ({ lag }) =>
-    lag === null ? null : lag.seconds,
+  gauge(
+    'satscribe_lag_seconds',
+    'Age of the indexed tip while the source has newer blocks, else 0',
+    ({ lag }) => (lag === null ? null : lag.seconds),
   );
   gauge(
     'satscribe_indexer_silence_seconds',
@@ -106,7 +108,7 @@ function readStandings(metrics: Metrics, pool: pg.Pool): void {
   );
   metrics.read({
     name: 'satscribe_indexer_problem',
-    help: 'Problems that stop the process that indexes, by error code',
+    help: 'Problems that stop the indexing process, by error code',
     labels: ['code'],
     values: async () => {
       const problem = (await standing()).status?.problem ?? null;
@@ -126,7 +128,7 @@ function readPayments(metrics: Metrics, pool: pg.Pool): void {
   });
   metrics.read({
     name: 'satscribe_payments_lag_blocks',
-    help: 'Blocks of the source that were not scanned for payments yet',
+    help: 'Blocks of the source that are not scanned for payments yet',
     values: async () => {
       const [offset, { status }] = await Promise.all([readPaymentsOffset(pool), readStanding(pool, null)]);
       const height = status?.sourceTip?.height;
@@ -136,7 +138,7 @@ function readPayments(metrics: Metrics, pool: pg.Pool): void {
   });
   metrics.read({
     name: 'satscribe_payments_watched_scripts',
-    help: 'Watched scripts; unscanned: watches whose old blocks are not scanned yet',
+    help: 'Scripts that are watched for payments; unscanned: older blocks are not scanned for these scripts yet',
     labels: ['kind'],
     values: async () => {
       const offset = await readPaymentsOffset(pool);
@@ -160,12 +162,12 @@ function readWebhooks(metrics: Metrics, pool: pg.Pool): void {
   };
   metrics.read({
     name: 'satscribe_webhooks_waiting',
-    help: 'Webhooks that wait to be sent, or sent again',
+    help: 'Webhooks that wait to be sent or to be sent again',
     values: async () => [{ value: (await waiting()).count }],
   });
   metrics.read({
     name: 'satscribe_webhooks_oldest_seconds',
-    help: 'Age of the oldest of these',
+    help: 'Age of the oldest waiting webhook',
     values: async () => {
       const { oldestSeconds } = await waiting();
       return oldestSeconds === null ? [] : [{ value: oldestSeconds }];
@@ -196,7 +198,7 @@ function readOrders(metrics: Metrics, pool: pg.Pool): void {
   };
   metrics.read({
     name: 'satscribe_orders',
-    help: 'Orders in each state in which somebody waits',
+    help: 'Orders in each state in which someone waits',
     labels: ['state'],
     values: async () => {
       const { open } = await counts();
@@ -205,7 +207,7 @@ function readOrders(metrics: Metrics, pool: pg.Pool): void {
   });
   metrics.read({
     name: 'satscribe_orders_stuck',
-    help: 'Of these, orders with a transaction that is stuck and not paid for',
+    help: 'Orders in this state with a transaction that is stuck and that no other transaction pays for',
     values: async () => [{ value: (await counts()).stuck }],
   });
   metrics.read({
@@ -229,7 +231,7 @@ function readPayouts(metrics: Metrics, pool: pg.Pool): void {
   };
   metrics.read({
     name: 'satscribe_payouts',
-    help: 'Payouts that no block has, by state',
+    help: 'Payouts that are not in a block, by state',
     labels: ['state'],
     values: async () => {
       const { waiting } = await counts();
@@ -238,7 +240,7 @@ function readPayouts(metrics: Metrics, pool: pg.Pool): void {
   });
   metrics.read({
     name: 'satscribe_payouts_oldest_seconds',
-    help: 'Age of the oldest of these',
+    help: 'Age of the oldest of these payouts',
     values: async () => {
       const { oldestSeconds } = await counts();
       return oldestSeconds === null ? [] : [{ value: oldestSeconds }];
@@ -246,7 +248,7 @@ function readPayouts(metrics: Metrics, pool: pg.Pool): void {
   });
   metrics.read({
     name: 'satscribe_payouts_stuck',
-    help: 'Of these, payouts that something keeps from being made, sent or mined',
+    help: 'Payouts that cannot be made, sent or mined now',
     values: async () => [{ value: (await counts()).stuck }],
   });
 }
@@ -271,9 +273,17 @@ function readAudits(metrics: Metrics, pool: pg.Pool): void {
     'Orders that differed from the chain at the last audit',
     ({ differing }) => differing,
   );
-  gauge('satscribe_orders_audit_orders', 'Orders that it compared', ({ orders }) => orders);
-  gauge('satscribe_orders_audit_age_seconds', 'Time since it ended', ({ ageSeconds }) => ageSeconds);
-  gauge('satscribe_orders_audit_seconds', 'Time that it took, with its rests', ({ seconds }) => seconds);
+  gauge('satscribe_orders_audit_orders', 'Orders that the last audit compared', ({ orders }) => orders);
+  gauge(
+    'satscribe_orders_audit_age_seconds',
+    'Time since the last audit ended',
+    ({ ageSeconds }) => ageSeconds,
+  );
+  gauge(
+    'satscribe_orders_audit_seconds',
+    'Duration of the last audit, including its pauses',
+    ({ seconds }) => seconds,
+  );
 }
 
 async function mempoolValues(pool: pg.Pool): Promise<ReadValue[]> {

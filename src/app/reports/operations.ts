@@ -84,7 +84,7 @@ export function openOperations(context: CommandContext, database: AnsweringDatab
   });
   metrics.read({
     name: 'satscribe_info',
-    help: 'Always 1; the labels name the version and role',
+    help: 'Always 1; the labels show the version and the role',
     labels: ['version', 'role'],
     values: () => [{ labels: { version, role: config.role }, value: 1 }],
   });
@@ -100,7 +100,7 @@ export async function diskRoomOf(folder: string): Promise<DiskRoom> {
 function readSearchServer(metrics: Metrics, { standing, problem }: SearchServerReport): void {
   metrics.read({
     name: 'satscribe_search_server_up',
-    help: '1 while the search server answers searches, as of the last search',
+    help: '1 if the search server answered the last search, else 0',
     values: async () => {
       await standing();
       return [{ value: problem() === null ? 1 : 0 }];
@@ -108,7 +108,7 @@ function readSearchServer(metrics: Metrics, { standing, problem }: SearchServerR
   });
   metrics.read({
     name: 'satscribe_search_lag',
-    help: 'How far the index of the search server is behind the chain',
+    help: 'Blocks that the index of the search server is behind the chain',
     labels: ['unit'],
     values: async () => {
       const { lagBlocks, lagSequence } = await standing();
@@ -125,7 +125,7 @@ function readPools(metrics: Metrics, pools: ReadonlyMap<string, pg.Pool>): void 
     [...pools].flatMap(([name, pool]) => values(name, pool));
   metrics.read({
     name: 'satscribe_pg_connections',
-    help: 'Connections of a pool; waiting: queries that wait for one',
+    help: 'Connections of a pool; waiting: queries that wait for a connection',
     labels: ['pool', 'state'],
     values: () =>
       each((name, { totalCount, idleCount, waitingCount }) => [
@@ -136,7 +136,7 @@ function readPools(metrics: Metrics, pools: ReadonlyMap<string, pg.Pool>): void 
   });
   metrics.read({
     name: 'satscribe_pg_connections_limit',
-    help: 'Most connections of a pool',
+    help: 'Maximum number of connections of a pool',
     labels: ['pool'],
     values: () => each((name, pool) => [{ labels: { pool: name }, value: pool.options.max }]),
   });

@@ -93,7 +93,7 @@ export async function withInventory(
   const database = await openDatabase(context, 'existing');
   const network = await networkOf(database);
   if (network === null)
-    throw new AppError('nothing_indexed', 'There is nothing to look at: no block is indexed.');
+    throw new AppError('nothing_indexed', 'There is nothing to examine, because no block is indexed.');
   const isOwned = descriptor !== undefined || (await openPublicWallet(database.readers)) !== null;
   if (action === 'add' || action === 'scan') requireOwn(isOwned);
   const asksNode = action !== 'remove' && isOwned;

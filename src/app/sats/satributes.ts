@@ -48,7 +48,7 @@ async function textOf(path: string): Promise<string> {
       // check this first, because only a regular file has a known size
       if (!stat.isFile()) throw invalid(`${path} is not a regular file`);
       if (stat.size <= satributeFileBytesMax) return (await file.readFile('utf8')).replace(byteOrderMark, '');
-      throw invalid(`${path} has ${stat.size} bytes: at most ${satributeFileBytesMax} are read`);
+      throw invalid(`${path} has ${stat.size} bytes, but at most ${satributeFileBytesMax} are allowed`);
     } finally {
       await file.close();
     }
@@ -81,7 +81,8 @@ export async function openSatributes(
       repeats.reset();
     } catch (error) {
       // the earlier definitions stay valid
-      if (repeats.isDue(String(error))) log.warn({ err: error }, 'satributes cannot be read again');
+      if (repeats.isDue(String(error)))
+        log.warn({ err: error }, 'the file of satributes cannot be read again');
     }
   };
   // read the stored results first, because an order that needs them would fail without them

@@ -216,7 +216,10 @@ function syncReports({
     onStep: ({ kind, marker, keys, documents }, seconds) => {
       isStandby = false;
       if (kind === 'rewound')
-        log.warn({ height: marker.tip?.height ?? null }, 'documents of undone blocks were removed');
+        log.warn(
+          { height: marker.tip?.height ?? null },
+          'documents of blocks that were taken back were removed',
+        );
       if (kind === 'advanced') {
         log.info(
           { height: marker.tip?.height ?? null, inscriptions: keys, documents, seconds },
@@ -239,7 +242,8 @@ function syncReports({
       bar.update(progress);
     },
     onStandby: () => {
-      if (!isStandby) log.info('another process writes the chain to Elasticsearch: standing by');
+      if (!isStandby)
+        log.info('another process writes the chain to Elasticsearch, so this process is on standby');
       isStandby = true;
     },
     onProblem: (problem: AppError | null) => {

@@ -50,8 +50,7 @@ export function openAccess(
   lifecycle.add('rate limits', () => limiter.close());
   const usage = new UsageCounter({
     write: (lines, lastUsed) => addUsage(pool, lines, lastUsed),
-    onError: (error) =>
-      log.warn({ err: error }, 'the usage of keys could not be written: it will be retried'),
+    onError: (error) => log.warn({ err: error }, 'the usage of keys could not be written; this is retried'),
   });
   lifecycle.add('usage of keys', () => usage.close());
   const forgetting = setInterval(() => {
@@ -62,7 +61,7 @@ export function openAccess(
   lifecycle.add('removal of old rate limits', () => clearInterval(forgetting));
   const { searchAccess: mode, searchAllowedDomains = '', publicUrl } = config;
   if (mode === 'restricted') log.info('searches need a key or a listed domain (docs/access.md)');
-  if (mode === 'keys') log.info('searches need a key, with our pages too (docs/access.md)');
+  if (mode === 'keys') log.info('searches need a key, even from our pages (docs/access.md)');
   return new SearchAccess({
     mode,
     domains: parseAllowedDomains(searchAllowedDomains).domains,

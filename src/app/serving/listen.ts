@@ -51,7 +51,7 @@ async function oneAddressOf(host: string): Promise<string> {
   const { address } = await lookup(host, { order: 'ipv4first' });
   if (!address.includes('%')) return address;
   // a URL cannot contain a zone, and the service sends a request to itself at its start
-  const message = `Cannot listen on ${host}: an address with a zone is not supported.`;
+  const message = `Cannot listen on ${host}, because an address with a zone is not supported.`;
   throw new AppError('address_unusable', message, { host });
 }
 

@@ -244,7 +244,10 @@ async function servingOn(
     // without its work, a process that only indexes is useless, so it ends and its supervisor restarts it
     if (!isKnown || config.role === 'indexer' || !(await isAnythingIndexed(database))) throw error;
     health.report('indexing', error);
-    logger.error({ code: error.code, err: error }, 'indexing has ended; the indexed blocks are still served');
+    logger.error(
+      { code: error.code, err: error },
+      'indexing has stopped; the service still answers from the indexed blocks',
+    );
   }
 }
 
@@ -268,7 +271,7 @@ async function databaseToServe(
 
 async function awaitNetwork(context: CommandContext, database: Database): Promise<NetworkName> {
   const { health, lifecycle, logger } = context;
-  logger.info('waiting for the process that indexes: no block is indexed yet');
+  logger.info('no block is indexed yet; waiting for the process that indexes');
   health.report('database', new AppError('nothing_indexed', 'No block is indexed yet.'));
   for (;;) {
     const network = await networkOf(database);

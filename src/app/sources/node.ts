@@ -222,7 +222,7 @@ function awayReports(log: Logger): AwayReports {
     onAway: ({ code, message: reason }) =>
       log.warn(
         { code, reason },
-        'the node does not answer any more: new blocks wait, and the index is still served',
+        'the node no longer answers; new blocks have to wait, and the service still answers from its index',
       ),
     onBack: (awaySeconds) => log.warn({ awaySeconds: Math.round(awaySeconds) }, 'the node answers again'),
   };

@@ -55,7 +55,7 @@ async function refuseUnnamedFolder({ config }: CommandContext, { readers }: Data
   const { status } = await readFollowerReport(readers);
   const [, folder] = /^folder (.*)$/u.exec(status?.source ?? '') ?? [];
   if (folder === undefined) return;
-  const message = `The index was made from a folder of blocks with the name ${folder}: name it with --blocks DIR, or a node with --node.`;
+  const message = `The index was made from a folder of blocks with the name ${folder}. Name this folder with --blocks DIR, or a node with --node.`;
   throw new AppError('config_invalid', message, { folder });
 }
 

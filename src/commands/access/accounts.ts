@@ -10,8 +10,8 @@ export const accountsCommand: Command = {
   object: null,
   operands: 'create|list [NAME]',
   summary: 'create and list accounts, the owners of keys',
-  details: `A name has 1 to 64 letters, digits, dots, dashes, underscores and @. Works on the database of a
-running service, or starts that of the data folder.
+  details: `A name has 1 to 64 letters, digits, dots, dashes, underscores and @. The command uses the database of a
+running service, or starts the database of the data folder.
 
   satscribe accounts create alice
   satscribe accounts list --json`,
@@ -31,10 +31,12 @@ async function runAccounts(context: CommandContext): Promise<void> {
 function onlyName(words: readonly (string | undefined)[]): string {
   const [name, extra] = words;
   if (name === undefined || extra !== undefined) {
-    throw new UsageError('one name is needed: satscribe accounts create NAME');
+    throw new UsageError('missing name; use satscribe accounts create NAME');
   }
   if (!namePattern.test(name)) {
-    throw new UsageError(`${name}: a name has 1 to 64 letters, digits, dots, dashes, underscores and @`);
+    throw new UsageError(
+      `${name} is not a valid name: a name has 1 to 64 letters, digits, dots, dashes, underscores and @`,
+    );
   }
   return name;
 }

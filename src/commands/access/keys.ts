@@ -23,20 +23,25 @@ export const keysCommand: Command = {
   object: null,
   operands: 'create|list|revoke',
   summary: 'create, list and revoke the keys of accounts',
-  details: `create prints the key on stdout, only once: the database stores a hash. list shows the first
-characters of keys, and their usage. revoke revokes the key of --key, or all keys of the account (with
---scope those that have such a scope). Running processes notice it within 5 seconds.
+  details: `Actions:
 
-No scope includes another: name all that the key needs.
+  create  creates a key and prints it on stdout. The key is shown only once, because the database stores
+          only a hash.
+  list    shows the first characters of keys, and how the keys were used.
+  revoke  revokes the key of --key, or all keys of the account. With --scope, only keys that have this scope
+          are revoked. Running processes notice this within 5 seconds.
 
-  search             searches, where SEARCH_ACCESS asks for a key (docs/access.md)
-  orders             uploads of files, and orders of collections without a solved challenge (docs/orders-api.md)
+No scope includes another scope, so name every scope that the key needs:
+
+  search             searches, if SEARCH_ACCESS requires a key (docs/access.md)
+  orders             uploads of files, and orders of collections without a solved challenge
+                     (docs/orders-api.md)
   tokenpay           orders that are paid in runes, and the balance of the account (docs/tokenpay.md)
   tokenpay-withdraw  withdrawals of the account's sats and runes (docs/tokenpay.md, "Withdrawals")
   admin              changes of all collections
 
---base-fee is a price in sats: of a file of a managed order (in place of ORDER_BASE_FEE), and of a token order
-(in place of TOKENPAY_BASE_FEE). 0 asks for nothing.
+--base-fee is a price in sats. It replaces ORDER_BASE_FEE for a file of a managed order, and
+TOKENPAY_BASE_FEE for a token order. 0 means no fee.
 
   satscribe keys create --account alice --rate 1200
   satscribe keys create --account shop --scope search,orders --rate 20/10
@@ -45,31 +50,39 @@ No scope includes another: name all that the key needs.
   satscribe keys list --account alice
   satscribe keys revoke --account alice --key satscribe_0123abcd`,
   flags: [
-    ownFlag('account', 'A', 'the owner of the keys; `list` without it shows the keys of all accounts'),
-    ownFlag('scope', 'LIST', `what the key may do: ${scopes.join(',')} (create, unset: search)`),
+    ownFlag('account', 'A', 'owner of the keys; list without it shows the keys of all accounts'),
+    ownFlag(
+      'scope',
+      'LIST',
+      `what the key may do, one or more of ${scopes.join(',')} (create, unset: search)`,
+    ),
     ownFlag(
       'rate',
       'N[/S]',
-      'create: at most N requests at once and in S seconds (60); 0: no limit',
+      'create: at most N requests at once and in S seconds (default 60); 0: no limit',
       rateDefault,
     ),
-    ownFlag('base-fee', 'SATS', 'create: price of a file of a managed order, and of a token order (below)'),
+    ownFlag(
+      'base-fee',
+      'SATS',
+      'create: price of a file of a managed order, and of a token order (see below)',
+    ),
     ownFlag(
       'direct-base-fee',
       'SATS',
-      'create: price of a file of a direct order, in place of ORDER_BASE_FEE_DIRECT',
+      'create: price of a file of a direct order, instead of ORDER_BASE_FEE_DIRECT',
     ),
     ownFlag(
       'discount',
       'LIST',
-      'create: what is taken off fees, as in baseFee:500,rareSatsFee:12.5% (sats, or a percentage)',
+      'create: discount on fees, as in baseFee:500,rareSatsFee:12.5% (sats, or a percentage)',
     ),
     ownFlag(
       'reserved-max',
       'N',
-      'create: sats of the inventory that its unpaid orders may have, in place of ORDER_RESERVED_MAX',
+      'create: number of sats of the inventory that unpaid orders of the key may reserve, instead of ORDER_RESERVED_MAX',
     ),
-    ownFlag('key', 'KEY', 'revoke: only this key, in full or as `list` shows it'),
+    ownFlag('key', 'KEY', 'revoke: only this key, written in full or as list shows it'),
     ownFlag('days', 'N', 'list: number of days of usage to show', String(daysDefault)),
     jsonFlag,
     settingFlag('dataDir', 'DIR'),
@@ -119,7 +132,7 @@ async function create(context: CommandContext): Promise<void> {
     // print only the key to stdout, so that scripts can use the output directly
     const own = termsInWords(stored.terms);
     process.stderr.write(
-      `key for ${stored.scopes.join(', ')}; requests: ${rateText(stored.rate)}; ${own === null ? '' : `${own}; `}it is shown only once:\n`,
+      `key for ${stored.scopes.join(', ')}; requests: ${rateText(stored.rate)}; ${own === null ? '' : `${own}; `}the key is shown only once:\n`,
     );
     await print(`${key}\n`);
   });
@@ -162,7 +175,7 @@ type Flags = CommandContext['flags'];
 function accountOf(flags: Flags): string {
   const { account } = flags;
   if (account === undefined || account === '')
-    throw new UsageError('which account? Name it with --account NAME');
+    throw new UsageError('missing account; name it with --account NAME');
   return account;
 }
 
@@ -172,7 +185,8 @@ function scopesOf(flags: Flags): Scope[] | null {
   const named = new Set(text.split(',').map((name) => name.trim()));
   const known = scopes.filter((scope) => named.delete(scope));
   const [unknown] = named;
-  if (unknown !== undefined) throw new UsageError(`--scope ${unknown}: scopes are ${scopes.join(', ')}`);
+  if (unknown !== undefined)
+    throw new UsageError(`--scope ${unknown} is not a scope; scopes are ${scopes.join(', ')}`);
   return known;
 }
 
@@ -181,7 +195,7 @@ function rateOf(flags: Flags): Rate | null {
   const read = parseRate(text);
   if (read === null) {
     throw new UsageError(
-      `--rate ${text}: must be N or N/S, N from 0 to ${burstMax}, S from 1 to 86400 seconds`,
+      `--rate ${text} must be N or N/S, with N from 0 to ${burstMax} and S from 1 to 86400 seconds`,
     );
   }
   return read.rate;
@@ -216,7 +230,7 @@ function keyOf(flags: Flags): WhichKeys['key'] {
   const hash = apiKeyHash(text);
   // the message does not quote the value, because it may be a mistyped key
   if (hash === null)
-    throw new UsageError('--key is not a key: give it in full, or in the form that `list` shows');
+    throw new UsageError('--key is not a key; write it in full, or in the form that list shows');
   return { hash };
 }
 
@@ -225,7 +239,7 @@ function wholeNumber(flags: Flags, name: string, maximum: number, least = 1): nu
   if (text === undefined) return null;
   const value = /^\d{1,9}$/u.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= maximum) return value;
-  throw new UsageError(`--${name} ${text}: must be a whole number from ${least} to ${maximum}`);
+  throw new UsageError(`--${name} ${text} must be a whole number from ${least} to ${maximum}`);
 }
 
 function jsonOf({ id: _id, terms, ...key }: StoredKey): Omit<StoredKey, 'id' | 'terms'> & KeyTerms {

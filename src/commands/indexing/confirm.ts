@@ -16,7 +16,9 @@ export interface Asking {
  */
 export async function confirm(question: string, { input, output, signal }: Asking): Promise<void> {
   if (input.isTTY !== true) {
-    throw new UsageError(`${question}\nThere is no terminal to ask on: repeat the command with --yes.`);
+    throw new UsageError(
+      `${question}\nThe command cannot ask, because there is no terminal. Repeat the command with --yes.`,
+    );
   }
   const lines = createInterface({ input, output });
   // Ctrl-D closes the input, so there is no answer
@@ -27,7 +29,7 @@ export async function confirm(question: string, { input, output, signal }: Askin
       closed,
     ]);
     if (answer.trim().toLowerCase() === 'yes') return;
-    throw new AppError('not_confirmed', 'Nothing was done.');
+    throw new AppError('not_confirmed', 'Nothing was changed.');
   } finally {
     lines.close();
   }

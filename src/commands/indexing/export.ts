@@ -12,10 +12,13 @@ export const exportCommand: Command = {
   name: 'export',
   object: 'inscriptions|balances',
   summary: 'write the indexed inscriptions or the balances of runes to stdout, as JSON',
-  details: `inscriptions: a line each, in the order of application; an unknown field is null (docs/schema.md).
-balances: what every unspent output holds of each rune at the tip, exactly as \`ord balances\` prints it;
-amounts go up to 2^128 - 1. All is of one moment, even while a service continues to index. Memory use does
-not grow with the index.
+  details: `  inscriptions  One line of JSON for each inscription, in the order of application. An unknown field is null
+                (docs/schema.md).
+  balances      The balance of each rune in every unspent output at the tip, exactly as \`ord balances\`
+                prints it. Amounts go up to 2^128 - 1.
+
+All data is from one moment, even while a service continues to index. Memory use does not grow with the
+index.
 
   satscribe export inscriptions --from 767430 --to 767430 --data ./data/demo
   satscribe export balances`,
@@ -37,13 +40,15 @@ async function runExport(context: CommandContext): Promise<void> {
   }
   const isOfBalances = context.words[0] === 'balances';
   if (isOfBalances && (from ?? to) !== undefined) {
-    throw new UsageError('balances are those of the tip: --from and --to are for inscriptions');
+    throw new UsageError(
+      '--from and --to are only for inscriptions, because balances are always those of the tip',
+    );
   }
   const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
   const { isAnythingIndexed, openDatabase } = await import('#src/app/database/database.ts');
   const database = await openDatabase(context, 'existing');
   if (!(await isAnythingIndexed(database))) {
-    throw new AppError('nothing_indexed', 'There is nothing to export: no block is indexed.');
+    throw new AppError('nothing_indexed', 'There is nothing to export, because no block is indexed.');
   }
   const { readers } = database;
   await context.lifecycle.run('export', (signal) =>
@@ -64,7 +69,7 @@ async function runExport(context: CommandContext): Promise<void> {
 async function balancesOf(client: ClientBase): Promise<AsyncGenerator<string>> {
   await requireNotBehind(client, 'runes');
   const { state } = await runeStanding(client);
-  const nothing = 'There is nothing to export: ';
+  const nothing = 'There is nothing to export, because ';
   if (state === 'absent')
     throw new AppError('runes_not_indexed', `${nothing}runes are not indexed (INDEX_RUNES).`);
   if (state === 'gap')

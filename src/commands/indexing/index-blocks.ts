@@ -5,9 +5,10 @@ export const indexCommand: Command = {
   name: 'index',
   object: null,
   summary: 'index from a bitcoind or a folder of blocks, without serving',
-  details: `Continues where the last run ended. If the chain was reorganised, blocks are taken back first. A
-folder is indexed to its end, a node until --until is reached, or until Ctrl-C or SIGTERM. Progress
-goes to stderr, a JSON summary to stdout. Beside a running service it uses that service's Postgres.
+  details: `Continues where the last run ended. If the chain was reorganised, blocks are taken back first. With --until,
+indexing ends at that height. Without it, a folder is indexed to its end, and a node until Ctrl-C or
+SIGTERM. Progress goes to stderr, and a JSON summary to stdout. If a service is running, the command uses
+the Postgres of that service.
 
   satscribe index --cookie-file ~/.bitcoin/.cookie --until 840000
   satscribe index --blocks ./samples/regtest --until 100 --data /tmp/regtest`,
@@ -21,7 +22,7 @@ goes to stderr, a JSON summary to stdout. Beside a running service it uses that 
     {
       name: 'until',
       value: 'HEIGHT',
-      description: 'the last height to index; unset: a whole folder, or a node without end',
+      description: 'last height to index; unset: a folder is indexed to its end, a node without end',
       setting: null,
       default: null,
     },

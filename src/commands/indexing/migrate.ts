@@ -5,10 +5,10 @@ export const migrateCommand: Command = {
   name: 'migrate',
   object: null,
   summary: 'migrate the database to this version',
-  details: `Migrates both schemas (chain and service), each in one transaction; concurrent runs wait for each
-other. Refuses a database that a newer version has migrated. Then gives the user of DATABASE_READER_URL its rights.
-Uses DATABASE_URL, else the embedded server of the data folder. serve and demo migrate by themselves, and so does index if it starts the embedded
-server.`,
+  details: `Migrates both schemas (chain and service), each in one transaction. Concurrent runs wait for each other. The
+command refuses a database that a newer version has migrated. At the end it gives the user of
+DATABASE_READER_URL its rights. It uses DATABASE_URL, or else the embedded server of the data folder. serve
+and demo migrate by themselves. index does so only if it starts the embedded server.`,
   flags: [settingFlag('dataDir', 'DIR'), settingFlag('logLevel', 'LEVEL')],
   run: runMigrate,
 };

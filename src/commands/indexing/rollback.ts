@@ -6,10 +6,11 @@ export const rollbackCommand: Command = {
   name: 'rollback',
   object: null,
   summary: 'take back all blocks above a height',
-  details: `Works from the tables alone, one block at a time: an interruption leaves whole blocks. First end the
-service that indexes into the same database (database_busy). Its next start continues from there. Asks
-on a terminal; elsewhere it needs --yes. An index of sats keeps what its newest blocks spent
-(SATS_KEEP_BLOCKS); for deeper ones a node that has all blocks is asked.
+  details: `Takes back one block at a time, and needs only the tables for this. After an interruption all remaining
+blocks are complete. First stop the service that indexes into the same database; otherwise the command fails
+with database_busy. When the service starts again, it continues from the new tip. On a terminal the command
+asks before it starts; elsewhere it needs --yes. An index of sats keeps what its newest blocks spent
+(SATS_KEEP_BLOCKS). To take back deeper blocks, the command needs a node that has all blocks.
 
   satscribe rollback --to 840000
   satscribe rollback --to 840000 --yes`,
@@ -17,14 +18,14 @@ on a terminal; elsewhere it needs --yes. An index of sats keeps what its newest 
     {
       name: 'to',
       value: 'HEIGHT',
-      description: 'the last height to keep',
+      description: 'last height to keep',
       setting: null,
       default: null,
     },
     {
       name: 'yes',
       value: null,
-      description: 'take the blocks back without a question',
+      description: 'take the blocks back without asking first',
       setting: null,
       default: null,
     },
@@ -39,7 +40,7 @@ on a terminal; elsewhere it needs --yes. An index of sats keeps what its newest 
 async function runRollback(context: CommandContext): Promise<void> {
   const height = heightFlag(context.flags, 'to');
   if (height === undefined)
-    throw new UsageError('back to which height? Name the last height to keep with --to HEIGHT');
+    throw new UsageError('missing height; name the last height to keep with --to HEIGHT');
   const { rollbackTo } = await import('#src/app/indexing/rollback.ts');
   const { input, output } = { input: process.stdin, output: process.stderr };
   const { signal } = context.lifecycle;

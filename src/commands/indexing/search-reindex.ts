@@ -5,10 +5,11 @@ import { settingFlag } from '#src/commands/flags.ts';
 export const searchReindexCommand: Command = {
   name: 'search',
   object: 'reindex',
-  summary: 'rebuild the Elasticsearch index, while the old one answers',
-  details: `Reads everything from Postgres, catches up with new blocks, switches searches to the new index in one
-step, and deletes the old one. If it is interrupted, the next run continues from there. May run beside
-everything else. Needs ELASTICSEARCH_URL. Progress goes to stderr, a JSON summary to stdout.
+  summary: 'rebuild the Elasticsearch index, while the old index still answers searches',
+  details: `Reads everything from Postgres, catches up with new blocks, switches searches to the new index in one step,
+and deletes the old index. After an interruption, the next run continues where this run stopped. The command
+may run beside everything else, and needs ELASTICSEARCH_URL. Progress goes to stderr, and a JSON summary to
+stdout.
 
   ELASTICSEARCH_URL=http://127.0.0.1:9200 satscribe search reindex --data ./data`,
   flags: [settingFlag('dataDir', 'DIR'), settingFlag('logLevel', 'LEVEL', 'warn')],
@@ -20,7 +21,7 @@ async function runReindex(context: CommandContext): Promise<void> {
   if (context.config.elasticsearchUrl === undefined) {
     throw new AppError(
       'config_invalid',
-      'ELASTICSEARCH_URL is not set: there is no server to build an index in.',
+      'ELASTICSEARCH_URL is not set, so there is no server to build an index in.',
     );
   }
   const [{ isAnythingIndexed, networkOf, openDatabase }, { reindexSearch }] = await Promise.all([
@@ -30,7 +31,7 @@ async function runReindex(context: CommandContext): Promise<void> {
   const database = await openDatabase(context, 'existing');
   const network = await networkOf(database);
   if (network === null || !(await isAnythingIndexed(database))) {
-    throw new AppError('nothing_indexed', 'There is nothing to search: no block is indexed.');
+    throw new AppError('nothing_indexed', 'There is nothing to search, because no block is indexed.');
   }
   const summary = await reindexSearch(context, database, network);
   await context.print(`${JSON.stringify(summary)}\n`);

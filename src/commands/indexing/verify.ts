@@ -4,11 +4,11 @@ import { hashFlag, heightFlag, ownFlag, settingFlag, tipFlag } from '#src/comman
 export const verifyCommand: Command = {
   name: 'verify',
   object: null,
-  summary: 'derive indexed blocks again from their source and compare',
-  details: `Reads the blocks from the node, or from the folder of --blocks, applies each on top of the state that
-the tables had before it, and compares every field with the tables. Changes nothing, and may run beside
-a service. Prints the first differences, one line of JSON each, and a verdict; on a difference the exit
-code is 1. A run over all blocks also finds rows that belong to no block.
+  summary: 'read indexed blocks again from their source and compare them with the index',
+  details: `Reads the blocks from the node, or from the folder of --blocks. It applies each block to the state that the
+tables had before that block, and compares every field of the result with the tables. It changes nothing,
+and may run beside a service. It prints the first differences, each as one line of JSON, and a verdict. If
+there is a difference, the exit code is 1. A run over all blocks also finds rows that belong to no block.
 
   satscribe verify --from 840000 --to 840100 --cookie-file ~/.bitcoin/.cookie
   satscribe verify --blocks ./samples/regtest --data /tmp/regtest`,

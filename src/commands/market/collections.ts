@@ -14,18 +14,24 @@ export const collectionsCommand: Command = {
   object: null,
   operands: 'import|list|show|remove',
   summary: 'import collections of the market, list them and remove them',
-  details: `import reads meta.json and inscriptions.json of a folder, or below a URL, and puts the collection in the
-place of the one that the same list gave before: all of it or nothing. Optional fields that are wrong are left
-out, and named. Inscriptions that are not indexed yet count once they are. list shows what was imported, by slug; show one of them; remove forgets one. All of them may run beside
-a service (docs/marketplace-api.md, "Collections").
+  details: `Actions:
+
+  import  reads meta.json and inscriptions.json from a folder or a URL. It replaces the collection that the
+          same list gave before, completely or not at all. Optional fields that are wrong are left out and
+          listed. Inscriptions that are not indexed yet become part of the collection once they are indexed.
+  list    shows the imported collections, ordered by slug.
+  show    shows one imported collection.
+  remove  removes one imported collection.
+
+All actions may run beside a service (docs/marketplace-api.md, "Collections").
 
   satscribe collections import ./collections/bitcoin-frogs
   satscribe collections import https://example.com/collections/bitcoin-frogs
   satscribe collections list --json`,
   flags: [
     jsonFlag,
-    ownFlag('after', 'SLUG', 'list: only collections after this slug'),
-    ownFlag('limit', 'N', `list: at most this many; unset: ${limitDefault}`),
+    ownFlag('after', 'SLUG', 'list: only collections whose slug comes after this slug'),
+    ownFlag('limit', 'N', `list: maximum number of collections; unset: ${limitDefault}`),
     settingFlag('dataDir', 'DIR'),
     settingFlag('logLevel', 'LEVEL', 'warn'),
   ],
@@ -58,7 +64,7 @@ async function runOn(
     throw new UsageError(`--${foreign} is not a flag of satscribe collections ${action}`);
   if (object === '')
     throw new UsageError(
-      `which one? satscribe collections ${action} ${action === 'import' ? '<folder or URL>' : '<slug>'}`,
+      `missing ${action === 'import' ? 'folder or URL' : 'slug'}; use satscribe collections ${action} ${action === 'import' ? '<folder or URL>' : '<slug>'}`,
     );
   if (action === 'import') return importOne(context, object);
   return action === 'show' ? showOne(context, object) : removeOne(context, object);
@@ -77,7 +83,7 @@ async function listAll(context: CommandContext): Promise<void> {
   const { flags, print } = context;
   const limit = Number(flags['limit'] ?? limitDefault);
   if (!Number.isInteger(limit) || limit < 1 || limit > limitMost)
-    throw new UsageError(`--limit is a number from 1 to ${limitMost}`);
+    throw new UsageError(`--limit must be a number from 1 to ${limitMost}`);
   await withService(context, async (pool) => {
     const { listCollections } = await import('#market/collections/collection.store.ts');
     const found = await listCollections(pool, { after: flags['after'] ?? '', limit });
@@ -114,8 +120,8 @@ async function removeOne(context: CommandContext, slug: string): Promise<void> {
 
 const emptyText = (after: string): string =>
   after === ''
-    ? 'No collection is imported. Import one: satscribe collections import FOLDER-OR-URL\n'
-    : `No collection comes after ${after}. See them from the first one: satscribe collections list\n`;
+    ? 'No collection is imported. Import one with satscribe collections import FOLDER-OR-URL\n'
+    : `No collection comes after ${after}. See all collections with satscribe collections list\n`;
 
 function outcomeText(outcome: ImportOutcome): string {
   const { slug, name, result, items, doubles, notIndexed } = outcome;
@@ -131,9 +137,9 @@ function outcomeText(outcome: ImportOutcome): string {
 function oddityText({ slug, listSlug, leftOut = [], leftOutCount = 0 }: ImportOutcome): string {
   const lines = leftOut.map(({ where, why }) => `  left out ${where}: ${why}\n`);
   if (listSlug !== undefined)
-    lines.unshift(`  the list calls itself "${terminalText(listSlug)}": its slug here is ${slug}\n`);
+    lines.unshift(`  the list has the slug "${terminalText(listSlug)}", but its slug here is ${slug}\n`);
   if (leftOutCount > leftOut.length)
-    lines.push(`  … and ${leftOutCount - leftOut.length} more fields that are left out\n`);
+    lines.push(`  … and ${leftOutCount - leftOut.length} more fields were left out\n`);
   return lines.join('');
 }
 

@@ -19,14 +19,15 @@ export const salesCommand: Command = {
   object: null,
   operands: 'explain TXID | reclassify',
   summary: 'show what a transaction sold or why it sold nothing, or reclassify all sales',
-  details: `explain: names of classes, forms, confidences and rules are in docs/marketplace.md. For a transaction
-that sold nothing it reads the block, from the node or the folder of --blocks, and names the rule that refused each
-moved inscription; without the block it says what is missing, and --json is [].
+  details: `explain shows the sales of a transaction. docs/marketplace.md lists the names of classes, forms, confidences
+and rules. For a transaction that sold nothing, explain reads its block from the node or the folder of
+--blocks, and names the rule that refused each moved inscription. Without the block it says what is missing,
+and --json prints [].
 
-reclassify reads all indexed blocks again, from the node or the folder of --blocks, and replaces their sales by
-those of this version's rules. The old sales answer until then. May run beside a service, which does so by
-itself after an update that changes the rules; an interrupted run is resumed by the next one, or by a service
-(docs/runbook.md, "Reclassifying sales"). Progress goes to stderr.
+reclassify reads all indexed blocks again, from the node or the folder of --blocks, and replaces their sales
+with the sales by this version's rules. Until then, the old sales are shown. It may run beside a service.
+After an update that changes the rules, a service reclassifies by itself. After an interruption, the next
+run or a service resumes the work (docs/runbook.md, "Reclassifying sales"). Progress goes to stderr.
 
   satscribe sales explain f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16
   satscribe sales explain f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16 --json
@@ -38,7 +39,7 @@ itself after an update that changes the rules; an interrupted run is resumed by 
     {
       name: 'height',
       value: 'N',
-      description: 'explain: the block of the transaction; unset: it is searched for',
+      description: 'explain: height of the block of the transaction; unset: the block is searched for',
       setting: null,
       default: null,
     },
@@ -81,14 +82,15 @@ async function explain(context: CommandContext, words: readonly string[]): Promi
   const { flags, print, lifecycle } = context;
   const [text = '', extra] = words;
   const txid = parseTxid(text);
-  if (txid === null) throw new UsageError(`sales explain needs a txid: 64 hexadecimal digits, not "${text}"`);
+  if (txid === null)
+    throw new UsageError(`sales explain needs a txid (64 hexadecimal digits), but got "${text}"`);
   if (extra !== undefined) throw new UsageError(`unexpected word ${extra}`);
   const asked = { txid, height: heightFlag(flags, 'height'), tip: hashFlag(flags, 'tip') };
   // loaded here, so that help and usage errors do not load it
   const { networkOf, openDatabase } = await import('#src/app/database/database.ts');
   const database = await openDatabase(context, 'existing');
   const name = await networkOf(database);
-  if (name === null) throw new AppError('nothing_indexed', 'No block is indexed: no sale is known.');
+  if (name === null) throw new AppError('nothing_indexed', 'No sale is known, because no block is indexed.');
   const network = networks[name];
   const sales = await lifecycle.run('sales', (signal) =>
     withSnapshot(database.readers, ({ client }) => soldBy(client, txid), signal),
@@ -120,7 +122,7 @@ async function explainUnsold(
   const txid = displayHash(asked.txid);
   const isJson = flags['json'] !== undefined;
   if (explained.moves === null) {
-    if (isJson) logger.warn({ reason: explained.why }, 'the rule that refused it is not known');
+    if (isJson) logger.warn({ reason: explained.why }, 'the rule that refused the transaction is unknown');
     const { tipOf } = await import('#src/app/database/database.ts');
     return print(isJson ? '[]\n' : `${nothingSold(txid, await tipOf(database))}${explained.why}\n`);
   }
@@ -142,12 +144,12 @@ async function explainUnsold(
 }
 
 const olderRules =
-  'it is a sale by the rules of this version, but its block is indexed with older ones: run satscribe sales reclassify';
+  'this is a sale by the rules of this version, but its block was indexed with older rules; run satscribe sales reclassify';
 
 function nothingSold(txid: string, tip: number | null): string {
-  return `No sale in the transaction ${txid} is indexed: it sold nothing, or its block comes after the last one, ${tip ?? 0}.
-If it is newer, ask again once its block is indexed. What counts as a sale: docs/marketplace.md.
-Which rule refused it is not known without its block: `;
+  return `No sale in the transaction ${txid} is indexed. It sold nothing, or its block comes after the last indexed block, ${tip ?? 0}.
+If the transaction is newer, ask again once its block is indexed. docs/marketplace.md says what a sale is.
+Without the block it is unknown which rule refused the transaction. `;
 }
 
 async function soldBy(client: Parameters<typeof salesOfTransaction>[0], txid: Txid): Promise<StoredSale[]> {

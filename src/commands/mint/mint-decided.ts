@@ -59,7 +59,7 @@ export async function upload(context: CommandContext, id: string, folder: string
       await tell(
         context,
         uploaded,
-        `uploaded ${files} files to ${id}, ${bytes} bytes, ${known} of them stored before\n${left}`,
+        `uploaded ${files} files to ${id}, ${bytes} bytes; ${known} of these files were already stored\n${left}`,
       );
     } finally {
       progress.finish();
@@ -88,9 +88,13 @@ export async function close(context: CommandContext, id: string): Promise<void> 
 function reasonOf({ flags, words: [action = '', id = ''] }: CommandContext): string {
   const reason = (flags['reason'] ?? '').trim();
   if (reason === '')
-    throw new UsageError(`why? satscribe mint ${action} ${id} --reason "…": its creator sees it`);
+    throw new UsageError(
+      `missing reason; use satscribe mint ${action} ${id} --reason "…", and its creator will see the reason`,
+    );
   if (reason.length > reasonCharsMax)
-    throw new UsageError(`--reason has ${reason.length} characters, and ${reasonCharsMax} are the maximum`);
+    throw new UsageError(
+      `--reason has ${reason.length} characters, but at most ${reasonCharsMax} are allowed`,
+    );
   return reason;
 }
 
@@ -102,10 +106,10 @@ function differenceText(differences: readonly SizeDifference[]): string {
     .slice(0, differencesShown)
     .map(
       ({ name, toldBytes, bytes }) =>
-        `  warning: ${terminalText(name)} has ${bytes} bytes, but its creator named ${toldBytes}\n`,
+        `  warning: ${terminalText(name)} has ${bytes} bytes, but its creator said ${toldBytes}\n`,
     );
   const more = differences.length - lines.length;
-  return `${lines.join('')}${more === 0 ? '' : `  … and ${more} more files whose size differs from the one named\n`}`;
+  return `${lines.join('')}${more === 0 ? '' : `  … and ${more} more files with another size than their creator said\n`}`;
 }
 
 interface FilesState {

@@ -43,7 +43,7 @@ const sumOf = (found: readonly CollectionEarning[], of: CollectionEarning['kind'
 
 function table(found: readonly CollectionEarning[], id: string | null): string {
   if (found.length === 0)
-    return `${id === null ? 'no collection has earned anything' : `${id} has earned nothing`} yet: only delivered orders earn\n`;
+    return `${id === null ? 'no collection has earned anything' : `${id} has earned nothing`} yet, because only delivered orders earn\n`;
   const line = ([sats = '', items = '', orders = '', owner = '']: readonly string[]): string =>
     `  ${sats.padStart(14)} ${items.padStart(7)} ${orders.padStart(7)}  ${owner}\n`;
   return [...Map.groupBy(found, ({ collection }) => collection)]

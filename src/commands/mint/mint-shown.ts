@@ -36,7 +36,7 @@ export async function list(context: CommandContext): Promise<void> {
     if (flags['json'] !== undefined) return print(`${JSON.stringify(found.map(collectionJson))}\n`);
     if (found.length === 0)
       return print(
-        `no ${state ?? ''}${state === null ? '' : ' '}collections: creators send them to POST /collection-create\n`,
+        `no ${state ?? ''}${state === null ? '' : ' '}collections; creators send collections to POST /collection-create\n`,
       );
     const head = tableLine(['ID', 'STATE', 'ITEMS', 'SOLD', 'UNPAID', 'PRICE', 'CREATED']);
     await print(`${head}${found.map(collectionLine).join('')}`);
@@ -46,14 +46,14 @@ export async function list(context: CommandContext): Promise<void> {
 function limitOf({ flags }: CommandContext, fallback: number): number {
   const limit = Number(flags['limit'] ?? fallback);
   if (!Number.isInteger(limit) || limit < 1 || limit > limitMost)
-    throw new UsageError(`--limit is a number from 1 to ${limitMost}`);
+    throw new UsageError(`--limit must be a number from 1 to ${limitMost}`);
   return limit;
 }
 
 function stateOf(given: string | undefined): CollectionState | null {
   const state = collectionStates.find((name) => name === given);
   if (given !== undefined && state === undefined)
-    throw new UsageError(`--state ${given}? It is one of ${collectionStates.join(', ')}`);
+    throw new UsageError(`--state ${given} must be one of ${collectionStates.join(', ')}`);
   return state ?? null;
 }
 
@@ -148,7 +148,9 @@ function shownText({ collection, phases, counts, files, preview }: Shown): strin
     ['created', shownTime(collection.createdAt)],
     [
       'key',
-      collection.keyHash === null ? 'none: only the operator changes it' : 'a key may change its phases',
+      collection.keyHash === null
+        ? 'none; only the operator can change the collection'
+        : 'a key may change its phases',
     ],
     ['items', `${totalCount}: ${taken - unpaid} sold, ${unpaid} unpaid, ${totalCount - taken} left`],
     ...(collection.altPrices === null
@@ -164,9 +166,9 @@ function shownText({ collection, phases, counts, files, preview }: Shown): strin
   return [
     `${id}\n${lines.join('')}`,
     `phases\n${phases.map((phase) => phaseLine(phase, collection)).join('') || '  none\n'}`,
-    `files: ${counts.files}, ${counts.stored} of them stored (${counts.storedBytes} bytes)\n`,
+    `files: ${counts.files}, ${counts.stored} of these files stored (${counts.storedBytes} bytes)\n`,
     ...files.map(fileLine),
-    more <= 0 ? '' : `  … and ${more} more: --limit N shows more\n`,
+    more <= 0 ? '' : `  … and ${more} more files (--limit N shows more)\n`,
     preview === null ? '' : previewText(preview, id),
   ].join('');
 }
@@ -175,10 +177,10 @@ function runeFacts({ altPrices, runePrice }: Collection): readonly (readonly [st
   if (runePrice === null)
     return altPrices === null
       ? []
-      : [['runes', `${JSON.stringify(altPrices)}: without an account that receives it, so nothing is sold`]];
+      : [['runes', `${JSON.stringify(altPrices)}, but no account receives this price, so nothing is sold`]];
   const { account, amount, divisibility, name } = runePrice;
   return [
-    ['runes', `${shownAmount(trustedU128(amount), divisibility)} ${name} an item to account ${account}`],
+    ['runes', `${shownAmount(trustedU128(amount), divisibility)} ${name} per item to account ${account}`],
   ];
 }
 
@@ -196,7 +198,7 @@ function phaseLine(
 }
 
 const fileLine = ({ place, name, url, stored, toldBytes }: CollectionFile): string =>
-  `${String(place + 1).padStart(6)}  ${terminalText(name)}  ${stored === null ? `${toldBytes ?? '?'} bytes named, not stored` : `${stored.bytes} bytes, ${stored.mediaType}`}${url === null ? '' : `  ${terminalText(url)}`}\n`;
+  `${String(place + 1).padStart(6)}  ${terminalText(name)}  ${stored === null ? `${toldBytes ?? '?'} bytes by its creator, not stored` : `${stored.bytes} bytes, ${stored.mediaType}`}${url === null ? '' : `  ${terminalText(url)}`}\n`;
 
 /** Maximum number of faults that are shown to people. `--json` shows all. */
 const faultsShown = 100;
@@ -205,16 +207,16 @@ function previewText({ faults, toFetch, toFetchBytes, differences }: ApprovalPre
   const fetched =
     toFetch === 0
       ? 'fetches nothing'
-      : `fetches ${toFetch} files${toFetchBytes === null ? '' : ` (${toFetchBytes} bytes as named)`}`;
+      : `fetches ${toFetch} files${toFetchBytes === null ? '' : ` (${toFetchBytes} bytes by its creator)`}`;
   if (faults.length === 0)
-    return `approving it now ${fetched}, looks at all bytes, and begins the sale: satscribe mint approve ${id}\n${
+    return `satscribe mint approve ${id} now ${fetched}, checks all bytes, and begins the sale\n${
       differences.length === 0
         ? ''
-        : `  ${differences.length} stored files have another size than their creator named\n`
+        : `  ${differences.length} stored files have another size than their creator said\n`
     }`;
   const lines = faults
     .slice(0, faultsShown)
     .map(({ where, why }) => `  ${terminalText(where)} ${terminalText(why)}\n`);
   const more = faults.length - lines.length;
-  return `it cannot be approved now:\n${lines.join('')}${more === 0 ? '' : `  … and ${more} more\n`}`;
+  return `the collection cannot be approved now:\n${lines.join('')}${more === 0 ? '' : `  … and ${more} more\n`}`;
 }

@@ -6,16 +6,23 @@ export const mintCommand: Command = {
   name: 'mint',
   object: null,
   operands: 'list|show|approve|…',
-  summary: 'collections for sale: approve, refuse or close them, and what they earned',
-  details: `Creators send collections (POST /collection-create), and nothing is sold before you approve. list
-shows them, the oldest first. show has one with its phases, its counts and its first files, and says for a
-pending one what approving would do. approve fetches each file once and stores its bytes: the approved bytes
-are sold. It needs as many files as totalCount, or one for an edition. All faults are shown together, and a
-collection with a fault is not approved; the next run fetches only missing files. upload takes the files of a
-folder in place of those of a pending collection: the order of their names (2.png before 10.png) is that of
-the items. refuse ends a pending collection, and close ends the sale of an approved one: sold items stay sold.
-earnings shows what creators and referrers have earned with each. Run it where the files of the service are
-(FILES_DIR); it may run beside a service (docs/collections.md, "For operators").
+  summary: 'list, approve, refuse or close collections for sale, and show what they earned',
+  details: `Creators send collections (POST /collection-create). Nothing is sold before you approve a collection.
+
+  list      shows the collections, the oldest first.
+  show      shows one collection with its phases, its counts and its first files. For a pending collection
+            it also shows what approve would do.
+  approve   fetches each file once, stores its bytes, and begins the sale of exactly these bytes. The
+            collection needs totalCount files, or one file for an edition. All faults are shown together,
+            and a collection with a fault is not approved. The next run fetches only the missing files.
+  upload    replaces the files of a pending collection with the files of a folder. The items have the order
+            of the file names (2.png before 10.png).
+  refuse    ends a pending collection.
+  close     ends the sale of an approved collection. Sold items stay sold.
+  earnings  shows what creators and referrers have earned with each collection.
+
+Run the command on the machine with the files of the service (FILES_DIR). It may run beside a service
+(docs/collections.md, "For operators").
 
   satscribe mint list --state pending
   satscribe mint show frogs
@@ -26,11 +33,15 @@ earnings shows what creators and referrers have earned with each. Run it where t
   flags: [
     jsonFlag,
     ownFlag('csv', null, 'earnings: print a table for spreadsheets (RFC 4180)'),
-    ownFlag('state', 'STATE', 'list: only those that are pending, approved, refused or closed'),
-    ownFlag('after', 'ID', 'list: only collections that came after this one'),
-    ownFlag('limit', 'N', 'list: at most this many; unset: 100. show: files; unset: 10'),
-    ownFlag('reason', 'TEXT', 'refuse, close: the reason, for its creator'),
-    ownFlag('allow-doubles', null, 'approve, show: items may have the same bytes'),
+    ownFlag('state', 'STATE', 'list: only collections that are pending, approved, refused or closed'),
+    ownFlag('after', 'ID', 'list: only collections that were created after this collection'),
+    ownFlag(
+      'limit',
+      'N',
+      'list: maximum number of collections; unset: 100. show: maximum number of files; unset: 10',
+    ),
+    ownFlag('reason', 'TEXT', 'refuse, close: reason, which the creator can read'),
+    ownFlag('allow-doubles', null, 'approve, show: allow items with the same bytes'),
     settingFlag('dataDir', 'DIR'),
     settingFlag('logLevel', 'LEVEL', 'warn'),
   ],
@@ -53,13 +64,15 @@ async function runMint(context: CommandContext): Promise<void> {
   const action = actionOf(context, 'mint', actions);
   const [, id = '', folder = ''] = words;
   if (flags['json'] !== undefined && flags['csv'] !== undefined)
-    throw new UsageError('--json and --csv are two forms: name one');
+    throw new UsageError('--json and --csv exclude each other');
   // loaded here, so that help and usage errors do not load it
   if (action === 'list') return (await import('./mint-shown.ts')).list(context);
   if (action === 'earnings')
     return (await import('./mint-earnings.ts')).earnings(context, id === '' ? null : id);
   if (id === '')
-    throw new UsageError(`which one? satscribe mint ${action} <id>${action === 'upload' ? ' <folder>' : ''}`);
+    throw new UsageError(
+      `missing id; use satscribe mint ${action} <id>${action === 'upload' ? ' <folder>' : ''}`,
+    );
   if (action === 'show') return (await import('./mint-shown.ts')).show(context, id);
   return decide(context, action, id, folder);
 }
@@ -67,7 +80,7 @@ async function runMint(context: CommandContext): Promise<void> {
 /** Runs an action that changes one collection. */
 async function decide(context: CommandContext, action: string, id: string, folder: string): Promise<void> {
   if (action === 'upload' && folder === '')
-    throw new UsageError(`which folder? satscribe mint upload ${id} <folder>`);
+    throw new UsageError(`missing folder; use satscribe mint upload ${id} <folder>`);
   const { approve, close, refuse, upload } = await import('./mint-decided.ts');
   if (action === 'approve') return approve(context, id);
   if (action === 'upload') return upload(context, id, folder);

@@ -12,14 +12,20 @@ import { orderLine } from './orders.ts';
 export const auditCommand: Command = {
   name: 'audit',
   object: null,
-  summary: 'prove the ledger of the orders against the chain and the index',
-  details: `Compares each order with what blocks have: payments, the outputs that must be unspent at scripts
-of the wallet, transactions, fees, refunds, and places of deliveries in the index; each payout with its
-payments; and the counters of collections for sale with their items and orders, these with the states of
-orders, and earnings of creators with the ledger; and accounts of shops with their incoming payments. Needs
-the node, and an index at its tip. Changes nothing, and may run beside a service. On a difference the exit
-code is 1; each is named with its order and what to do (docs/orders-operator.md, "Audit"). An order id is as good as a
-key to the order.
+  summary: 'compare the ledger of the orders with the chain and the index',
+  details: `Compares the ledger and the orders with the chain and the index:
+
+- each order with its blocks: payments, outputs that must be unspent at scripts of the wallet, transactions,
+  fees, refunds, and the positions of deliveries in the index
+- each payout with its payments
+- collections for sale: their counters with their items and orders, these items and orders with the states
+  of orders, and the earnings of creators with the ledger
+- accounts of shops with their incoming payments
+
+The command needs the node, and an index at the tip of the node. It changes nothing, and may run beside a
+service. If there is a difference, the exit code is 1. The output lists each difference with its order and
+what to do (docs/orders-operator.md, "Audit"). Anyone who has an order id can act for the order, so treat
+order ids as secrets.
 
   satscribe audit --cookie-file ~/.bitcoin/.cookie
   satscribe audit --json`,
@@ -54,7 +60,7 @@ async function runAudit(context: CommandContext): Promise<void> {
   await withService(context, async (pool) => {
     const network = await servedNetwork(pool);
     if (network === null)
-      throw new AppError('audit_impossible', 'The database serves no network yet: it has no orders.');
+      throw new AppError('audit_impossible', 'The database has no orders, because it serves no network yet.');
     await withNodeOf(context, network, async (node, signal) => {
       const parts = { database: pool, node, signal };
       const audit = await auditOrders(parts);
@@ -187,7 +193,7 @@ function differenceLines(of: string, { kind, where, ledger, chain }: OrderDiffer
   const { what, action } = texts[kind];
   const place = where === null ? '' : ` ${where}`;
   return `  ${of}${kind}${place}: ledger ${ledger}, chain ${chain} (${what})
-    do: ${action}
+    what to do: ${action}
 `;
 }
 
@@ -208,6 +214,6 @@ function notedLines<Kind extends string>(
   const { what, action } = texts[kind];
   const place = where === null ? '' : ` ${where}`;
   return `  ${kind}${place}: noted ${noted}, found ${found} (${what})
-    do: ${action}
+    what to do: ${action}
 `;
 }

@@ -10,14 +10,20 @@ export const inventoryCommand: Command = {
   name: 'inventory',
   object: null,
   operands: 'add|list|scan|remove|address',
-  summary: 'outputs with special sats of your own, for orders, and where to send them',
-  details: `The special sats that orders may use, and that GET /inventory counts: outputs at addresses of the
-wallet. The action address shows one (address 3 is another one, from 0 to 99). INVENTORY_DESCRIPTOR says which
-other addresses are yours: outputs there are listed, and no order uses them. add notes an output, if it is
-unspent, yours, of age, free of inscriptions and runes, and holds sats of the types of the inventory. scan
-does so for all your outputs, and removes those that are spent. list says which of them count now, or why not.
-remove forgets one; the output stays where it is. add, scan and list ask the node. All of them may run beside
-a service (docs/inventory.md). Orders need INDEX_SATS.
+  summary: 'show and change the inventory: your outputs with special sats, for orders',
+  details: `The inventory has the special sats that orders may use and that GET /inventory counts. They are in outputs
+at addresses of the wallet. INVENTORY_DESCRIPTOR names more addresses of yours: outputs there are only
+listed, and no order uses them.
+
+  address  shows an address for your outputs. Add a number from 0 to 99 for another address.
+  add      adds an output to the inventory. The output must be unspent, yours, old enough, free of
+           inscriptions and runes, and must hold sats of the types of the inventory.
+  scan     adds all such outputs of yours, and removes spent outputs.
+  list     shows which outputs orders can use now, and why others cannot be used.
+  remove   removes an output from the inventory. The output itself does not move.
+
+add, scan and list need the node. All actions may run beside a service (docs/inventory.md). Orders of
+special sats need INDEX_SATS.
 
   satscribe inventory address
   satscribe inventory scan --cookie-file ~/.bitcoin/.cookie
@@ -73,9 +79,9 @@ async function runInventory(context: CommandContext): Promise<void> {
 }
 
 const nothingListed =
-  'The inventory is empty: satscribe inventory scan looks for outputs, and satscribe inventory add notes one.\n';
+  'The inventory is empty. Find outputs with satscribe inventory scan, or add one with satscribe inventory add.\n';
 const nothingFound =
-  'There are no outputs of yours: send some to satscribe inventory address, and scan once they are mined.\n';
+  'You have no outputs. Send some to an address of satscribe inventory address, and scan again once they are mined.\n';
 
 /** Prints a line for each output, or all outputs as JSON. If there is no output, says so on stderr. */
 async function printEach(
@@ -92,7 +98,7 @@ async function printEach(
 async function showAddress(context: CommandContext, [word = '0', extra]: readonly string[]): Promise<void> {
   const index = /^\d{1,2}$/u.test(word) ? Number(word) : null;
   if (index === null || extra !== undefined)
-    throw new UsageError(`${extra ?? word}? satscribe inventory address [0 to 99]`);
+    throw new UsageError(`unexpected word ${extra ?? word}; use satscribe inventory address [0 to 99]`);
   const { inventoryAddress } = await import('#src/app/sats/inventory.ts');
   const address = await inventoryAddress(context, index);
   const isJson = context.flags['json'] !== undefined;
@@ -104,7 +110,7 @@ function outpointOf(action: string, text: string): { txid: ReturnType<typeof req
   const index = Number(vout);
   if (txid === '' || index > 0xffff_ffff)
     throw new UsageError(
-      `${text === '' ? 'which output' : text}? satscribe inventory ${action} <txid>:<index>`,
+      `${text === '' ? 'missing output' : `${text} is not an output`}; use satscribe inventory ${action} <txid>:<index>`,
     );
   return { txid: requireTxid(txid), vout: index };
 }
@@ -123,7 +129,7 @@ function listedJson({ output, problem, sats }: ListedInventory) {
 
 function listedText({ output: { txid, vout, value, height }, problem, sats }: ListedInventory): string {
   const held = Object.entries(sats).map(([type, count]) => `${type} ${count}`);
-  const state = problem === null ? '' : `  does not count: ${problem}`;
+  const state = problem === null ? '' : `  cannot be used: ${problem}`;
   return `${displayHash(txid)}:${vout}  ${value} sats  block ${height}  ${held.join(', ')}${state}\n`;
 }
 

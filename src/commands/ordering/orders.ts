@@ -10,13 +10,20 @@ export const ordersCommand: Command = {
   name: 'orders',
   object: null,
   operands: 'list|show|retry|cancel|refund',
-  summary: 'list orders, look at one, try it again, cancel it or refund it',
-  details: `list shows the newest orders, those in the state of --state, or with --owed those that owe money.
-show prints all that is known of one: state, payments, transactions, ledger, events. retry plans the
-transactions of an order in the state error again. cancel ends an order that nothing was paid for. refund pays
-what is owed to the address of --to, less the fee; a running service with the seed makes the transaction, once
-the payments are deep enough. Earlier refunds, or that nothing is owed, are shown on stderr, and as refund in
-the JSON. An order id is as good as a key to the order: keep it out of chats and tickets (docs/orders-api.md).
+  summary: 'list, show, retry, cancel or refund orders',
+  details: `Actions:
+
+  list    shows the newest orders. With --state it shows orders in that state, and with --owed orders that
+          still owe money.
+  show    shows everything about one order: state, payments, transactions, ledger entries, events.
+  retry   plans the transactions of an order in the state error again.
+  cancel  cancels an order that has no payments.
+  refund  pays what is owed, less the fee, to the address of --to. A running service with the seed makes the
+          transaction once the payments have enough confirmations. If there were earlier refunds, or nothing
+          is owed, stderr says so; with --json the field refund has this.
+
+Anyone who has an order id can act for the order, so keep order ids out of chats and tickets
+(docs/orders-api.md).
 
   satscribe orders list --state waiting-refund
   satscribe orders list --owed
@@ -25,8 +32,8 @@ the JSON. An order id is as good as a key to the order: keep it out of chats and
     jsonFlag,
     ownFlag('state', 'STATE', 'list: only orders in this state'),
     ownFlag('owed', null, 'list: orders that still owe customers money; largest first'),
-    ownFlag('limit', 'N', 'list: at most this many, the newest first; unset: 50'),
-    ownFlag('to', 'ADDRESS', 'refund: where the money goes'),
+    ownFlag('limit', 'N', 'list: maximum number of orders, the newest first; unset: 50'),
+    ownFlag('to', 'ADDRESS', 'refund: address that receives the money'),
     settingFlag('dataDir', 'DIR'),
     settingFlag('logLevel', 'LEVEL', 'warn'),
   ],
@@ -51,7 +58,9 @@ async function runOrders(context: CommandContext): Promise<void> {
   if (action === 'list') return listOrders(context);
   const { isOrderId } = await import('#orders/order/order-machine.ts');
   if (!isOrderId(id))
-    throw new UsageError(`${id === '' ? 'which order' : id}? satscribe orders ${action} <id of an order>`);
+    throw new UsageError(
+      `${id === '' ? 'missing order id' : `${id} is not an order id`}; use satscribe orders ${action} <id>`,
+    );
   return changeAndShow(context, action, id);
 }
 
@@ -59,12 +68,12 @@ async function listOrders({ flags, print, ...context }: CommandContext): Promise
   const { orderStates } = await import('#orders/order/order-machine.ts');
   const state = orderStates.find((name) => name === flags['state']) ?? null;
   if (flags['state'] !== undefined && state === null)
-    throw new UsageError(`--state is one of ${orderStates.join(', ')}`);
+    throw new UsageError(`--state must be one of ${orderStates.join(', ')}`);
   const limit = Number(flags['limit'] ?? limitDefault);
   if (!Number.isInteger(limit) || limit < 1 || limit > limitMost)
-    throw new UsageError(`--limit is a number from 1 to ${limitMost}`);
+    throw new UsageError(`--limit must be a number from 1 to ${limitMost}`);
   if (flags['owed'] !== undefined && state !== null)
-    throw new UsageError('--owed shows orders that have ended, in every state: leave --state out');
+    throw new UsageError('--owed shows ended orders in every state, so leave --state out');
   await withService({ flags, print, ...context }, async (pool) => {
     if (flags['owed'] !== undefined) {
       const { owingOrders } = await import('#orders/ledger/owed.queries.ts');
@@ -137,7 +146,8 @@ async function changeOrder(
   if (action === 'retry') await operatorOrders.retryOrder(pool, id);
   if (action !== 'refund') return null;
   const address = flags['to'];
-  if (address === undefined) throw new UsageError('where to? satscribe orders refund <id> --to ADDRESS');
+  if (address === undefined)
+    throw new UsageError('missing address; use satscribe orders refund <id> --to ADDRESS');
   const network = await operatorOrders.networkOfOrders(pool);
   // `refundOrder` checks whether the address belongs to the service
   const parsed = checkDestination({ address, network: networks[network], amount: null }, 'later');

@@ -52,7 +52,7 @@ export async function send(context: CommandContext): Promise<void> {
       const outputs = payouts.reduce((sum, of) => sum + recipientsOf(of).length, 0);
       await print(
         flags['json'] === undefined
-          ? `${shares.map(({ code, address, sats }) => `${String(sats).padStart(12)} sats  ${code === null ? '' : `${code}  `}${address}\n`).join('')}${satsOf(payouts.flat())} sats in ${outputs} ${outputs === 1 ? 'output' : 'outputs'} would be paid: nothing is stored until it is asked for without --dry-run\n`
+          ? `${shares.map(({ code, address, sats }) => `${String(sats).padStart(12)} sats  ${code === null ? '' : `${code}  `}${address}\n`).join('')}${satsOf(payouts.flat())} sats in ${outputs} ${outputs === 1 ? 'output' : 'outputs'} would be paid; to pay them, repeat the command without --dry-run\n`
           : `${JSON.stringify({ isDryRun, shares })}\n`,
       );
       return;
@@ -67,7 +67,7 @@ export async function revenue(context: CommandContext): Promise<void> {
   const to = flags['to'];
   const sats = satsFlag(flags['sats']);
   if (to === undefined && sats !== null)
-    throw new UsageError('where to? satscribe payouts revenue --to ADDRESS --sats N');
+    throw new UsageError('missing address; use satscribe payouts revenue --to ADDRESS --sats N');
   const work = async (pool: pg.Pool): Promise<void> => {
     const wallet = await walletOf(pool, config);
     const parts = { proveFree: proveFree(pool), confirmations: config.payoutConfirmations };
@@ -79,7 +79,9 @@ export async function revenue(context: CommandContext): Promise<void> {
     const { network } = wallet;
     const checked = checkDestination({ address: to, network: networks[network], amount: null }, 'later');
     if (checked.kind === 'refused')
-      throw new UsageError(`--to ${to}: the address ${checked.reason}; the wallet is of ${network}`);
+      throw new UsageError(
+        `--to ${to} cannot be used: the address ${checked.reason}, and the wallet is of ${network}`,
+      );
     await requireNotOwn(context, pool, wallet, { to, script: checked.script });
     const { ids } = await askRevenue(pool, { ...parts, script: checked.script, address: to, sats });
     await showProgress(context, pool, ids);
@@ -93,7 +95,7 @@ export async function cancel(context: CommandContext, id: string | undefined): P
   const { flags, print } = context;
   if (id === undefined || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u.test(id))
     throw new UsageError(
-      'which payout? satscribe payouts cancel <id of a payout>; satscribe payouts list shows the ids',
+      'missing payout; use satscribe payouts cancel <id>, and satscribe payouts list for the ids',
     );
   await withService(context, async (pool) => {
     await cancelPayout(pool, id, endReturn);
@@ -130,7 +132,7 @@ export async function requireNotOwn(
 function satsFlag(text: string | undefined): bigint | null {
   if (text === undefined) return null;
   if (/^[1-9]\d{0,15}$/u.test(text)) return BigInt(text);
-  throw new UsageError(`--sats ${text}: must be a whole number of sats above 0`);
+  throw new UsageError(`--sats ${text} must be a whole number of sats above 0`);
 }
 
 /** Waits until the process with the seed has sent these payouts, or has stored the reason why not. */
@@ -150,11 +152,11 @@ export async function showProgress(
     const isFollowed = await isAdvisoryLockHeld(pool, 'orders');
     if (!isFollowed) {
       process.stderr.write(
-        'No process with the seed runs: the payouts are stored, and made once one runs (WALLET_SEED_FILE, docs/wallet.md).\n',
+        'The payouts are stored, but no process with the seed runs. Such a process makes the payouts once it runs (WALLET_SEED_FILE, docs/wallet.md).\n',
       );
     }
     if (left.length === 0 || !isFollowed || performance.now() > until || signal.aborted) break;
-    const line = `${payouts.length - left.length} of ${payouts.length} payouts are sent\n`;
+    const line = `${payouts.length - left.length} of ${payouts.length} payouts were sent\n`;
     if (line !== told) process.stderr.write(line);
     told = line;
     await sleep(lookEveryMs, undefined, { signal }).catch(() => undefined);
@@ -165,9 +167,9 @@ export async function showProgress(
 function sumText(sum: RevenueSum): string {
   const line = (sats: bigint, words: string): string => `${String(sats).padStart(16)}  ${words}\n`;
   return `by coins
-${line(sum.free, 'sats in free coins that are deep enough and fit into one transaction')}${line(-sum.owed, 'are owed to partners')}${line(-sum.unsigned, 'are in payouts of revenue that are not signed')}${line(-sum.reserve, 'stay for the fee, twice what it is now, and for the change')}by ledger
-${line(sum.earned, 'sats are of the service and the operator')}${line(-sum.open, 'are in payouts of revenue that no block has')}${line(-sum.reserve, 'stay for the fee and the change')}can be taken
-${line(sum.takeable, 'sats, the smaller of both; the fee is beside them')}${sum.takeable > 0n ? 'satscribe payouts revenue --to ADDRESS takes them\n' : ''}`;
+${line(sum.free, 'sats in free coins that have enough confirmations and fit into one transaction')}${line(-sum.owed, 'are owed to partners')}${line(-sum.unsigned, 'are in payouts of revenue that are not signed')}${line(-sum.reserve, 'stay for the fee (twice the present fee) and for the change')}by ledger
+${line(sum.earned, 'sats belong to the service and the operator')}${line(-sum.open, 'are in payouts of revenue that are not in a block')}${line(-sum.reserve, 'stay for the fee and the change')}can be taken
+${line(sum.takeable, 'sats, the smaller of the two sums; the fee is paid in addition')}${sum.takeable > 0n ? 'satscribe payouts revenue --to ADDRESS takes these sats\n' : ''}`;
 }
 
 const jsonOf = (sum: RevenueSum): Readonly<Record<string, number>> =>

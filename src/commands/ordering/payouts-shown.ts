@@ -15,7 +15,7 @@ export async function list(context: CommandContext): Promise<void> {
   const { flags, print } = context;
   const limit = Number(flags['limit'] ?? limitDefault);
   if (!Number.isInteger(limit) || limit < 1 || limit > limitMost)
-    throw new UsageError(`--limit is a number from 1 to ${limitMost}`);
+    throw new UsageError(`--limit must be a number from 1 to ${limitMost}`);
   await withService(context, async (pool) => {
     const payouts = await listPayouts(pool, limit);
     if (flags['csv'] !== undefined) await print(payoutsCsv(payouts), 'exact');
@@ -26,7 +26,7 @@ export async function list(context: CommandContext): Promise<void> {
 /** Returns a line for each payout, with the reason why it waits. Its transaction is on the line below. */
 export function payoutLines(payouts: readonly ListedPayout[]): string {
   if (payouts.length === 0)
-    return 'no payouts: satscribe payouts referrals and creators show what partners are owed\n';
+    return 'no payouts; satscribe payouts referrals and satscribe payouts creators show what partners are owed\n';
   const lines = payouts.map(({ id, kind, state, sats, fee, shares, askedAt, txid, stuck }) => {
     const head = [
       shownTime(askedAt),
@@ -99,7 +99,7 @@ const wordsOf: Readonly<Record<PartnerAccount, PartnerWords>> = {
     head: 'CODE',
     none: 'no code has earned anything',
     noun: 'code',
-    how: 'deliveries of orders that name a code earn',
+    how: 'only delivered orders with a referral code earn',
   },
   creator: {
     list: 'creators',
@@ -107,7 +107,7 @@ const wordsOf: Readonly<Record<PartnerAccount, PartnerWords>> = {
     head: 'CREATOR',
     none: 'no creator has earned anything',
     noun: 'creator',
-    how: 'deliveries of items of collections earn',
+    how: 'only delivered items of collections earn',
   },
 };
 
@@ -170,12 +170,12 @@ function table(
   owner: string | null,
 ): string {
   if (shown.length === 0)
-    return `${owner === null ? none : `the ${noun} ${terminalText(owner)} has earned nothing`}: ${how}\n`;
+    return `${owner === null ? none : `the ${noun} ${terminalText(owner)} has earned nothing`}; ${how}\n`;
   const cells = (of: Sums): string[] =>
     [of.owed, of.payable, of.shallow, of.dust, of.paid, of.debt].map(String);
   const lines = shown.map(
     (of) =>
-      `${row(terminalText(of.code ?? ''), cells(of))}  ${terminalText(of.address ?? 'no address is registered')}${of.homeless > 0 && of.address !== null ? ', where no payout may go' : ''}${of.open > 0 ? `, ${of.open} sats in payouts under way` : ''}\n`,
+      `${row(terminalText(of.code ?? ''), cells(of))}  ${terminalText(of.address ?? 'no address is registered')}${of.homeless > 0 && of.address !== null ? ', but no payout may go to this address' : ''}${of.open > 0 ? `, ${of.open} sats in unfinished payouts` : ''}\n`,
   );
   return `${row(head, ['OWED', 'PAYABLE', 'NOT DEEP', 'DUST', 'PAID', 'DEBT'])}${lines.join('')}${row('all', cells(totalsOf(shown)))}`;
 }

@@ -6,16 +6,25 @@ export const payoutsCommand: Command = {
   name: 'payouts',
   object: null,
   operands: 'list|send|revenue|…',
-  summary: 'pay partners their shares, and take revenue out',
-  details: `referrals shows the debt to each code, creators the debt to each address of a creator of
-collections: the part that the next payout pays, the part that is not deep enough yet (PAYOUT_CONFIRMATIONS),
-and the part below the dust limit of its address; payments so far; and debts of partners, if a reorganisation
-took back a delivery that was already paid for. send pays everything that can be paid to both, or only to
---code or --creator: codes with one address share an output, codes and creators have payouts of their own, and
-the operator pays the fee. With --dry-run it shows what it would pay. revenue shows what the operator can take
-out, and why not more; with --to it takes that: all of it, or --sats. The fee is extra. A running service with
-the seed signs and sends; send and revenue wait for it for a minute, and ending them changes nothing. list
-shows payouts, the newest first. cancel ends one that is not signed (docs/orders-operator.md, "Payouts").
+  summary: 'pay shares to partners, and take out revenue',
+  details: `Actions:
+
+  referrals  shows what each referral code is owed.
+  creators   shows what each address of a creator of collections is owed.
+  send       pays everything that can be paid now to codes and creators, or only to --code or --creator.
+             Codes with the same address share an output. Codes and creators are paid by separate payouts.
+             The operator pays the fee. With --dry-run it only shows what would be paid.
+  revenue    shows how much revenue the operator can take out, and why not more. With --to it pays this
+             amount, or the amount of --sats, to an address. The fee is paid in addition.
+  list       shows the payouts, the newest first.
+  cancel     cancels a payout that is not signed.
+
+referrals and creators show what the next payout pays, what does not yet have PAYOUT_CONFIRMATIONS
+confirmations, what is below the dust limit of its address, and what was already paid. A partner has a debt
+if a reorganisation took back a delivery that was already paid for.
+
+A running service with the seed signs and sends payouts. send and revenue wait up to a minute for this. If
+you interrupt them, the payouts stay as they are (docs/orders-operator.md, "Payouts").
 
   satscribe payouts referrals
   satscribe payouts creators --csv > creators.csv
@@ -28,12 +37,16 @@ shows payouts, the newest first. cancel ends one that is not signed (docs/orders
   flags: [
     jsonFlag,
     ownFlag('csv', null, 'list, referrals, creators: print a table for spreadsheets (RFC 4180)'),
-    ownFlag('limit', 'N', 'list: at most this many, the newest first; unset: 50'),
+    ownFlag('limit', 'N', 'list: maximum number of payouts, the newest first; unset: 50'),
     ownFlag('code', 'CODE', 'referrals, send: only this code'),
     ownFlag('creator', 'ADDRESS', 'creators, send: only this creator'),
-    ownFlag('dry-run', null, 'send: store nothing, and show what would be paid'),
-    ownFlag('to', 'ADDRESS', 'revenue: where it goes; unset: only show what can be taken'),
-    ownFlag('sats', 'N', 'revenue: how much; unset: all that can be taken'),
+    ownFlag('dry-run', null, 'send: store nothing, and only show what would be paid'),
+    ownFlag(
+      'to',
+      'ADDRESS',
+      'revenue: address that receives the revenue; unset: only show what can be taken',
+    ),
+    ownFlag('sats', 'N', 'revenue: amount to take; unset: all that can be taken'),
     settingFlag('bitcoinRpcUrl', 'URL'),
     settingFlag('bitcoinCookieFile', 'FILE'),
     settingFlag('dataDir', 'DIR'),
@@ -56,9 +69,9 @@ async function runPayouts(context: CommandContext): Promise<void> {
   const { flags, words } = context;
   const action = actionOf(context, 'payouts', actions);
   if (flags['json'] !== undefined && flags['csv'] !== undefined)
-    throw new UsageError('--json and --csv are two forms: name one');
+    throw new UsageError('--json and --csv exclude each other');
   if (flags['code'] !== undefined && flags['creator'] !== undefined)
-    throw new UsageError('--code and --creator are two partners: name one');
+    throw new UsageError('--code and --creator exclude each other, because they name two partners');
   // loaded here, so that help and usage errors do not load it
   if (action === 'list') return (await import('./payouts-shown.ts')).list(context);
   if (action === 'referrals' || action === 'creators')

@@ -17,20 +17,23 @@ export const webhooksCommand: Command = {
   name: 'webhooks',
   object: null,
   operands: 'list|replay|rekey',
-  summary: 'show messages to receivers, and send them again',
-  details: `list shows messages, the newest first, with their tries and the next one. replay sends those of a
-subject again, from a sequence on, in their order and with their ids, also to a URL that answered 410.
-rekey lets the services of this database sign with the present secret if the one before is lost:
-receivers must take the new key from /webhooks/keys (docs/webhooks.md).
+  summary: 'list webhook messages, or send them again',
+  details: `Actions:
+
+  list    shows messages, the newest first, with the number of attempts and the time of the next attempt.
+  replay  sends the messages of a subject again, from a sequence number on, in the same order and with the
+          same ids. It also sends to a URL that answered 410.
+  rekey   lets the services of this database sign with the present secret if the earlier secret is lost.
+          Receivers must then take the new key from /webhooks/keys (docs/webhooks.md).
 
   satscribe webhooks list --state waiting
   satscribe webhooks list --subject "order 6ba7b810-9dad-41d1-80b4-00c04fd430c8" --json
   satscribe webhooks replay --subject "order 6ba7b810-9dad-41d1-80b4-00c04fd430c8" --from 3`,
   flags: [
-    ownFlag('subject', 'TEXT', 'what the messages are about, as "order ID" (replay: needed)'),
+    ownFlag('subject', 'TEXT', 'subject of the messages, as "order ID"; required for replay'),
     ownFlag('state', 'STATE', `list: one of ${webhookStates.join(', ')}`),
-    ownFlag('limit', 'N', 'list: number of messages', String(limitDefault)),
-    ownFlag('from', 'N', 'replay: the sequence of the first message', '1'),
+    ownFlag('limit', 'N', 'list: maximum number of messages', String(limitDefault)),
+    ownFlag('from', 'N', 'replay: sequence number of the first message', '1'),
     jsonFlag,
     settingFlag('dataDir', 'DIR'),
     settingFlag('logLevel', 'LEVEL', 'warn'),
@@ -66,7 +69,7 @@ async function list(context: CommandContext): Promise<void> {
   const { flags, print } = context;
   const state = flags['state'];
   if (state !== undefined && !isState(state))
-    throw new UsageError(`--state ${state}: states are ${webhookStates.join(', ')}`);
+    throw new UsageError(`--state ${state} must be one of ${webhookStates.join(', ')}`);
   const which = { subject: flags['subject'], state, limit: numberOf(flags, 'limit', limitDefault, limitMax) };
   await withService(context, async (pool) => {
     const listed = await listDeliveries(pool, which);
@@ -79,12 +82,12 @@ async function replay(context: CommandContext): Promise<void> {
   const { flags, print } = context;
   const { subject } = flags;
   if (subject === undefined)
-    throw new UsageError('which messages? satscribe webhooks replay --subject "order ID" [--from N]');
+    throw new UsageError('missing subject; use satscribe webhooks replay --subject "order ID" [--from N]');
   const from = numberOf(flags, 'from', 1, Number.MAX_SAFE_INTEGER);
   await withService(context, async (pool) => {
     const replayed = await withTransaction(pool, (tx) => replayWebhooks(tx, subject, from));
     if (replayed === 0) {
-      const message = `There is no message of "${subject}" with a URL from ${from} on.`;
+      const message = `There is no message of "${subject}" that has a URL and the sequence number ${from} or higher.`;
       throw new AppError('webhooks_unknown', message, { subject, from });
     }
     if (flags['json'] !== undefined) await print(`${JSON.stringify({ subject, from, replayed })}\n`);
@@ -111,7 +114,7 @@ function numberOf(flags: CommandContext['flags'], name: string, fallback: number
   if (text === undefined) return fallback;
   const number = Number(text);
   if (/^\d{1,16}$/u.test(text) && number >= 1 && number <= max) return number;
-  throw new UsageError(`--${name} ${text}: it is an integer from 1 to ${max}`);
+  throw new UsageError(`--${name} ${text} must be an integer from 1 to ${max}`);
 }
 
 function listedText(delivery: WebhookDelivery): string {

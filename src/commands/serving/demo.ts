@@ -19,23 +19,23 @@ const folderOf = (sample: Sample): string =>
 export const demoCommand: Command = {
   name: 'demo',
   object: null,
-  summary: 'serve a chain that shows everything, without any setup',
-  details: `Prints "ready http://127.0.0.1:PORT" on stdout when everything answers, and runs until Ctrl-C. A
-second start uses the existing index. Each sample, and each folder of --blocks, has its own data
-folder unless --data names one.
+  summary: 'serve a sample chain with all features, without any setup',
+  details: `Prints "ready http://127.0.0.1:PORT" on stdout when everything answers, and runs until Ctrl-C. A second
+start uses the existing index. Each sample, and each folder of --blocks, has its own data folder unless
+--data names a folder.
 
-The sample "demo" has inscriptions, two collections with sales, runes and sats. If Bitcoin Core is on
-this machine (BITCOIND, on the path, or by scripts/install-bitcoind.sh), it runs a regtest node of its
-own and takes orders: order at /inscribe, and pay with the button of the order, or with
+The sample "demo" has inscriptions, two collections with sales, runes and sats. If Bitcoin Core is on this
+machine (BITCOIND, on the path, or from scripts/install-bitcoind.sh), the demo runs its own regtest node and
+takes orders. Order at /inscribe, and pay with the button on the page of the order, or with
 
   curl http://127.0.0.1:7700/demo/pay -H 'content-type: application/json' \\
     -d '{"address": "bcrt1…", "sats": 3451}'
 
-It is a shop that takes runes, too: docs/tokenpay.md, "Try it", has the requests.
+The demo is also a shop that accepts runes. docs/tokenpay.md, "Try it", shows the requests.
 
-A block comes ten seconds after something waits. The coins are worth nothing.
+The demo mines a block ten seconds after a transaction reaches its node. The coins are worth nothing.
 
-  satscribe demo                        a chain made for it, with orders
+  satscribe demo                        a chain made for the demo, with orders
   satscribe demo --sample mainnet       twelve real blocks, from the first inscription on
   satscribe demo --sample regtest       a random chain, where every field is known
   npm run demo -- --port 7701           the same command by its short name`,
@@ -45,23 +45,23 @@ A block comes ten seconds after something waits. The coins are worth nothing.
     settingFlag(
       'dataDir',
       'DIR',
-      './data/demo-SAMPLE, for "demo" ./data/demo-chain, or for --blocks ./data/demo-NAME',
+      './data/demo-SAMPLE; ./data/demo-chain for the sample "demo"; ./data/demo-NAME for --blocks',
     ),
     {
       name: 'sample',
       value: 'NAME',
-      description: `which bundled blocks: ${samples.slice(0, -1).join(', ')} or ${samples.at(-1)}`,
+      description: `sample of bundled blocks: ${samples.slice(0, -1).join(', ')} or ${samples.at(-1)}`,
       setting: null,
       default: 'demo',
     },
-    { ...settingFlag('blocksDir', 'DIR'), description: 'folder of blocks instead of the bundled ones' },
+    { ...settingFlag('blocksDir', 'DIR'), description: 'folder of blocks to use instead of a sample' },
     settingFlag('logLevel', 'LEVEL', 'warn'),
     settingFlag('logFormat', 'FORM'),
   ],
   prepare,
   run: async (context) => {
     const { dataDir, blocksDir } = context.config;
-    const advice = 'a first start takes up to a minute; Ctrl-C stops it, and the data stays';
+    const advice = 'a first start takes up to a minute; you can stop it with Ctrl-C, and the data is kept';
     process.stderr.write(`data folder: ${resolve(dataDir)} (${advice})\n`);
     if (blocksDir !== folderOf('demo')) return serve(context, undefined);
     // loaded here, so that help and usage errors do not load it
@@ -98,7 +98,7 @@ function prepare({ flags, settings, env }: GivenSettings): PreparedSettings {
   const sample = samples.find((known) => known === (sampleGiven ?? 'demo'));
   if (sample === undefined) {
     throw new UsageError(
-      `--sample ${sampleGiven}: the samples are ${samples.slice(0, -1).join(', ')} and ${samples.at(-1)}`,
+      `--sample ${sampleGiven} is unknown; the samples are ${samples.slice(0, -1).join(', ')} and ${samples.at(-1)}`,
     );
   }
   if (settings.blocksDir !== undefined) throw new UsageError('--sample and --blocks exclude each other');

@@ -9,13 +9,14 @@ import { checkTrace, hashFlag, settingFlag, tipFlag, traceFlag } from '#src/comm
 export const serveCommand: Command = {
   name: 'serve',
   object: null,
-  summary: 'follow a bitcoind, or index a folder of blocks; serve the API and the pages',
-  details: `Follows the node of --node, and serves the index even while no node answers. With --blocks it indexes
-that folder instead. Prints "ready http://ADDRESS:PORT" on stdout when everything answers: for a folder
-once it is indexed, for a node once the index is at its tip, but after 15 seconds at the latest;
-/health/ready shows the progress. Runs until Ctrl-C or SIGTERM. Other commands with the same --data may
-run beside it (docs/install.md). Searches over HTTP need a key (satscribe keys create), a listed
-domain, or SEARCH_ACCESS=open; the pages search without, except with SEARCH_ACCESS=keys (docs/access.md).
+  summary: 'follow a bitcoind, or index a folder of blocks, and serve the API and the pages',
+  details: `Follows the node of --node, and serves the index even while no node answers. With --blocks it indexes that
+folder instead. It prints "ready http://ADDRESS:PORT" on stdout when everything answers. A folder must be
+completely indexed before that. For a node, the index must be at its tip, but the line comes after 15
+seconds at the latest, and /health/ready then shows the progress. The command runs until Ctrl-C or SIGTERM.
+Other commands with the same --data may run beside it (docs/install.md). Searches over HTTP need a key
+(satscribe keys create), a listed domain, or SEARCH_ACCESS=open. The pages search without a key, except with
+SEARCH_ACCESS=keys (docs/access.md).
 
   satscribe serve --cookie-file ~/.bitcoin/.cookie
   satscribe serve --blocks ./samples/regtest --data /tmp/regtest --port 7701`,
@@ -47,7 +48,7 @@ export async function serve(
   const { blocksDir, host, port, role } = context.config;
   if (context.flags[traceFlag.name] !== undefined && role !== 'all' && role !== 'indexer') {
     throw new UsageError(
-      `--${traceFlag.name} records the first sync, which the roles all and indexer do; this process has the role ${role}`,
+      `--${traceFlag.name} records the first sync, which only the roles all and indexer do; this process has the role ${role}`,
     );
   }
   checkTrace(context.flags);
@@ -139,4 +140,8 @@ async function statusOf(url: URL): Promise<number> {
 }
 
 const unanswered = (path: string, why: string): AppError =>
-  new AppError('start_unanswered', `The path ${path} of this service ${why}.`, { path });
+  new AppError(
+    'start_unanswered',
+    `This service does not serve its own path ${path}, because the path ${why}.`,
+    { path },
+  );

@@ -42,7 +42,7 @@ export async function sendAway(context: CommandContext, text: string): Promise<v
   const named = namedAside(context, text);
   const to = flags['to'];
   if (to === undefined)
-    throw new UsageError('where to? satscribe tokenpay return <txid>:<vout> --to ADDRESS');
+    throw new UsageError('missing address; use satscribe tokenpay return <txid>:<vout> --to ADDRESS');
   const feeRate = feeRateFlag(flags['fee-rate']);
   const work = async (pool: pg.Pool): Promise<void> => {
     const wallet = await walletOf(pool, config);
@@ -70,13 +70,14 @@ function previewText(
     return `${JSON.stringify({ isDryRun: true, output, sats: Number(found.sats), aside: found.aside, to: address, fee, missing })}\n`;
   const how =
     planned.kind === 'plan' ? `the operator would pay ${planned.fee} sats` : whyWaits[planned.limit];
-  return `${output}, ${found.sats} sats (${found.aside}), would go to ${address} as a whole; ${how}: nothing is stored until it is asked for without --dry-run\n`;
+  return `${output}, ${found.sats} sats (${found.aside}), would go to ${address} with everything in it; ${how}. To send it, repeat the command without --dry-run.\n`;
 }
 
 const whyWaits = {
-  coins: 'it would wait for a coin that pays the fee (satscribe wallet fund shows where to add some)',
-  rate: 'it would wait for lower fees',
-  size: 'it would wait for a larger coin that pays the fee (satscribe wallet fund shows where to add some)',
+  coins:
+    'the return would wait for a coin that pays the fee (satscribe wallet fund shows where to add a coin)',
+  rate: 'the return would wait for lower fees',
+  size: 'the return would wait for a larger coin that pays the fee (satscribe wallet fund shows where to add a coin)',
 } as const;
 
 /** Sats per 1,000 virtual bytes, from `--fee-rate`. `null` if the flag is absent. */
@@ -85,22 +86,25 @@ function feeRateFlag(text: string | undefined): bigint | null {
   const rate = /^\d{1,3}(?:\.\d{1,3})?$/u.test(text) ? BigInt(Math.round(Number(text) * 1000)) : 0n;
   if (rate > 0n && rate <= payoutFeeRateMax) return rate;
   throw new UsageError(
-    `--fee-rate ${text}: must be from 0.001 to ${payoutFeeRateMax / 1000n} sats for a virtual byte`,
+    `--fee-rate ${text} must be from 0.001 to ${payoutFeeRateMax / 1000n} sats per virtual byte`,
   );
 }
 
 /** The output that the words name, with the person who decided and the reason. */
 function namedAside({ flags }: CommandContext, text: string): NamedAside {
   const outpoint = parseOutpoint(text);
-  if (outpoint === null) throw new UsageError(`${text} is not an output: <txid>:<vout>`);
+  if (outpoint === null)
+    throw new UsageError(`${text} is not an output; an output has the form <txid>:<vout>`);
   const reason = flags['reason']?.trim() ?? '';
   if (reason === '' || reason.length > reasonMax)
     throw new UsageError(
-      `--reason TEXT says why, in at most ${reasonMax} characters: it is kept with the decision`,
+      `missing or too long --reason TEXT; the reason has at most ${reasonMax} characters and is stored with the decision`,
     );
   const by = flags['by']?.trim() ?? systemUser();
   if (by === '' || by.length > nameMax)
-    throw new UsageError(`--by NAME says who decides, in at most ${nameMax} characters`);
+    throw new UsageError(
+      `missing or too long --by NAME; the name of the person who decides has at most ${nameMax} characters`,
+    );
   return { ...outpoint, by, reason };
 }
 

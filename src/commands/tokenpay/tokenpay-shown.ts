@@ -28,10 +28,10 @@ export async function orders(context: CommandContext): Promise<void> {
   const { flags, print } = context;
   const limit = Number(flags['limit'] ?? limitDefault);
   if (!Number.isInteger(limit) || limit < 1 || limit > limitMost)
-    throw new UsageError(`--limit is a number from 1 to ${limitMost}`);
+    throw new UsageError(`--limit must be a number from 1 to ${limitMost}`);
   const state = tokenOrderStates.find((name) => name === flags['state']) ?? null;
   if (flags['state'] !== undefined && state === null)
-    throw new UsageError(`--state ${flags['state']}? It is one of ${tokenOrderStates.join(', ')}`);
+    throw new UsageError(`--state ${flags['state']} must be one of ${tokenOrderStates.join(', ')}`);
   const wanted = {
     state,
     account: flags['account'] ?? null,
@@ -46,7 +46,7 @@ export async function orders(context: CommandContext): Promise<void> {
         `${JSON.stringify(listed.orders.map((each) => orderJson(each, tokensOfOrder(each, listed))))}\n`,
       );
     if (listed.orders.length === 0)
-      return print('no such orders: shops make them with POST /tokenpay/user/order/rune\n');
+      return print('no such orders; shops make orders with POST /tokenpay/user/order/rune\n');
     await print(listed.orders.map((each) => orderText(each, tokensOfOrder(each, listed))).join(''));
   });
 }
@@ -162,7 +162,7 @@ export async function balances(context: CommandContext): Promise<void> {
     if (flags['json'] !== undefined) return print(`${JSON.stringify(balancesJson(listed))}\n`);
     if (listed.balances.length === 0)
       return print(
-        `${account === null ? 'no account holds' : `the account ${terminalText(account)} holds`} ${account === null ? 'anything' : 'nothing'}: payments of shops' orders are credited with TOKENPAY_CONFIRMATIONS\n`,
+        `${account === null ? 'no account holds' : `the account ${terminalText(account)} holds`} ${account === null ? 'anything' : 'nothing'}; payments of shops' orders are credited once they have TOKENPAY_CONFIRMATIONS confirmations\n`,
       );
     await print(
       `${balanceLine(['ACCOUNT', 'AMOUNT', 'RESERVED', 'SET ASIDE', 'TOKEN'])}${linesOf(listed).join('')}`,

@@ -37,7 +37,9 @@ export async function withdrawals(context: CommandContext): Promise<void> {
   if (action !== 'show' && action !== 'cancel')
     throw new UsageError('satscribe tokenpay withdrawals [list], show <id> or cancel <id>');
   if (id === undefined || !isOrderId(id))
-    throw new UsageError(`which one? satscribe tokenpay withdrawals ${action} <id>; list shows them`);
+    throw new UsageError(
+      `missing id; use satscribe tokenpay withdrawals ${action} <id>, and satscribe tokenpay withdrawals for the ids`,
+    );
   return action === 'show' ? show(context, id) : cancel(context, id);
 }
 
@@ -45,10 +47,10 @@ async function list(context: CommandContext): Promise<void> {
   const { flags } = context;
   const limit = Number(flags['limit'] ?? limitDefault);
   if (!Number.isInteger(limit) || limit < 1 || limit > limitMost)
-    throw new UsageError(`--limit is a number from 1 to ${limitMost}`);
+    throw new UsageError(`--limit must be a number from 1 to ${limitMost}`);
   const state = withdrawalStates.find((name) => name === flags['state']) ?? null;
   if (flags['state'] !== undefined && state === null)
-    throw new UsageError(`--state ${flags['state']}? It is one of ${withdrawalStates.join(', ')}`);
+    throw new UsageError(`--state ${flags['state']} must be one of ${withdrawalStates.join(', ')}`);
   const wanted = { account: flags['account'] ?? null, state, limit };
   await withService(context, async (pool) => {
     const listed = await listWithdrawals(pool, wanted);
@@ -68,7 +70,9 @@ async function show(context: CommandContext, id: string): Promise<void> {
 async function cancel(context: CommandContext, id: string): Promise<void> {
   const reason = context.flags['reason']?.trim() ?? '';
   if (reason === '' || reason.length > reasonMax)
-    throw new UsageError(`--reason TEXT tells the account why, in at most ${reasonMax} characters`);
+    throw new UsageError(
+      `missing or too long --reason TEXT; the reason has at most ${reasonMax} characters, and the account can read it`,
+    );
   await withService(context, async (pool) => {
     const ended = await withTransaction(pool, async (tx) => {
       const found = await readWithdrawal(tx, null, id);
@@ -123,11 +127,13 @@ export async function addresses(context: CommandContext): Promise<void> {
   const { flags, print } = context;
   const { account, allow, forbid } = flags;
   if ((allow !== undefined || forbid !== undefined) && account === undefined)
-    throw new UsageError('which account? Name it with --account NAME');
+    throw new UsageError('missing account; name it with --account NAME');
   if (allow !== undefined && forbid !== undefined)
-    throw new UsageError('--allow or --forbid: one address at a time');
+    throw new UsageError(
+      '--allow and --forbid exclude each other, because only one address can be changed at a time',
+    );
   if (flags['any'] !== undefined && forbid === undefined)
-    throw new UsageError('--any goes with --forbid ADDRESS');
+    throw new UsageError('--any needs --forbid ADDRESS');
   await withService(context, async (pool) => {
     if (account !== undefined) await requireAccount(pool, account);
     const text = allow ?? forbid;
@@ -150,12 +156,14 @@ export async function addresses(context: CommandContext): Promise<void> {
         `${JSON.stringify(allowed.map(({ account: of, address, addedAt, countsAt }) => ({ account: of, address, addedAt, countsAt })))}\n`,
       );
     if (allowed.length === 0)
-      return print('no address is listed: accounts without one withdraw to any address\n');
+      return print(
+        'no account has withdrawal addresses, and an account without one may withdraw to any address\n',
+      );
     await print(
       allowed
         .map(
           ({ account: of, addedAt, address, counts, countsAt }) =>
-            `${terminalText(of).padEnd(16)} ${shownTime(addedAt)} ${address}${counts ? '' : `  counts from ${shownTime(countsAt)}`}\n`,
+            `${terminalText(of).padEnd(16)} ${shownTime(addedAt)} ${address}${counts ? '' : `  active from ${shownTime(countsAt)}`}\n`,
         )
         .join(''),
     );
@@ -174,6 +182,6 @@ async function forbidListed(
     throw new UsageError(`--forbid ${address}: the account does not have this address`);
   if (found === 'last')
     throw new UsageError(
-      `--forbid ${address}: it is the last one, and without one the account withdraws to any address. List another one first, or add --any if that is intended`,
+      `--forbid ${address} is the last address of the account, and without an address the account may withdraw to any address. Allow another address first, or add --any if this is what you want`,
     );
 }

@@ -7,19 +7,26 @@ export const tokenpayCommand: Command = {
   object: null,
   operands: 'orders|balances|withdrawals|…',
   summary: 'orders, balances and withdrawals of shops',
-  details: `orders shows the newest orders of shops: their states, what their charges lack, and each output
-that arrived, with --aside only orders with an output that was set aside. balances shows what each account
-holds of each token, and what is set aside for it. An output with an inscription or a special sat is set
-aside: nothing of it is credited, and nothing spends it. credit makes it money: its account gets all of its
-sats and runes, and its charge counts it. What is in it may then be spent as any other sat. return sends it to
-an address, as a whole with all that is in it; a running service with the seed signs and sends it, and the
-operator pays the fee. With --dry-run nothing is stored. satscribe payouts list shows it, and payouts cancel
-ends one that is not signed. Payments that come late, too much, or in another token are credited by
-themselves, so they need no decision. Each output is decided once, with a reason (docs/tokenpay.md, "For
-operators"). withdrawals lists what accounts take out, shows one, and cancels one of which nothing was signed.
-addresses shows to which addresses accounts withdraw, and changes that with --allow and --forbid: an account
-without one withdraws to any, so the last one needs --any as well. Withdrawals to an address that is forbidden
-wait unsigned.
+  details: `Actions:
+
+  orders       shows the newest orders of shops: their states, what their charges lack, and each output that
+               arrived. With --aside it shows only orders with an output that was set aside.
+  balances     shows what each account holds of each token, and what is set aside for the account.
+  credit       credits an output that was set aside. The account gets all sats and runes of the output, and
+               the charge counts them. The output may then be spent like any other, with its inscriptions
+               and special sats.
+  return       sends an output that was set aside, with everything in it, to an address. A running service
+               with the seed signs and sends the transaction, and the operator pays the fee. With --dry-run
+               nothing is stored. satscribe payouts list shows the return, and satscribe payouts cancel
+               cancels a return that is not signed.
+  withdrawals  lists the withdrawals of accounts, shows one, or cancels one that has no signed transaction.
+  addresses    shows to which addresses accounts may withdraw, and changes them with --allow and --forbid.
+               An account without such an address may withdraw to any address, so --forbid of the last one
+               also needs --any. Withdrawals to a forbidden address wait unsigned.
+
+An output with an inscription or a special sat is set aside: it is neither credited nor spent. Payments that
+are late, too large, or in another token are credited automatically and need no decision. Only one decision
+is possible for each output that was set aside, and it needs a reason (docs/tokenpay.md, "For operators").
 
   satscribe tokenpay orders --state pending
   satscribe tokenpay orders --aside
@@ -34,19 +41,27 @@ wait unsigned.
     ownFlag('state', 'STATE', 'orders, withdrawals: only those in this state'),
     ownFlag('account', 'NAME', 'orders, balances, withdrawals, addresses: only of this account'),
     ownFlag('aside', null, 'orders: only those with an output that was set aside'),
-    ownFlag('limit', 'N', 'orders, withdrawals: at most this many, the newest first; unset: 50'),
-    ownFlag('reason', 'TEXT', 'credit, return, withdrawals cancel: the reason, stored with the decision'),
-    ownFlag('by', 'NAME', 'credit, return: who decides; unset: the user of the system'),
-    ownFlag('allow', 'ADDRESS', 'addresses: the account may withdraw to it'),
-    ownFlag('forbid', 'ADDRESS', 'addresses: the account may no longer withdraw to it'),
-    ownFlag('any', null, 'addresses: with --forbid of the last one: after that the account withdraws to any'),
-    ownFlag('to', 'ADDRESS', 'return: where it goes'),
+    ownFlag('limit', 'N', 'orders, withdrawals: maximum number, the newest first; unset: 50'),
+    ownFlag(
+      'reason',
+      'TEXT',
+      'credit, return, withdrawals cancel: reason, which is stored with the decision',
+    ),
+    ownFlag('by', 'NAME', 'credit, return: person who decides; unset: the user name of the system'),
+    ownFlag('allow', 'ADDRESS', 'addresses: allow the account to withdraw to this address'),
+    ownFlag('forbid', 'ADDRESS', 'addresses: no longer allow the account to withdraw to this address'),
+    ownFlag(
+      'any',
+      null,
+      'addresses: allow --forbid of the last address; the account may then withdraw to any address',
+    ),
+    ownFlag('to', 'ADDRESS', 'return: address that receives the output'),
     ownFlag(
       'fee-rate',
       'RATE',
-      "return: sats for a virtual byte, from 0.001 to 200; unset: the node's estimate",
+      "return: sats per virtual byte, from 0.001 to 200; unset: the node's estimate",
     ),
-    ownFlag('dry-run', null, 'return: store nothing, and show what would be sent'),
+    ownFlag('dry-run', null, 'return: store nothing, and only show what would be sent'),
     settingFlag('bitcoinRpcUrl', 'URL'),
     settingFlag('bitcoinCookieFile', 'FILE'),
     settingFlag('dataDir', 'DIR'),
@@ -75,7 +90,7 @@ async function runTokenpay(context: CommandContext): Promise<void> {
   const [, outpoint] = context.words;
   if (outpoint === undefined)
     throw new UsageError(
-      `which output? satscribe tokenpay ${action} <txid>:<vout>; satscribe tokenpay orders --aside shows them`,
+      `missing output; use satscribe tokenpay ${action} <txid>:<vout>, and satscribe tokenpay orders --aside for the outputs`,
     );
   const decided = await import('./tokenpay-decided.ts');
   return action === 'credit' ? decided.credit(context, outpoint) : decided.sendAway(context, outpoint);

@@ -1,7 +1,7 @@
 const wordsInLine = 6;
 
-const fiveThings = `A backup is five things: the schema service, FILES_DIR, the seed, the mark beside it and the service
-secret (docs/runbook.md, "Backups").
+const fiveThings = `A backup has five parts: the schema service, FILES_DIR, the seed, its mark file and the service secret
+(docs/runbook.md, "Backups").
 `;
 
 /**
@@ -10,7 +10,7 @@ secret (docs/runbook.md, "Backups").
  */
 export function backupAdvice(words: string | null): string {
   if (words === null)
-    return `\nThe words of the seed are not printed, because the output is not a terminal: copy them from the file, on paper.\n${fiveThings}`;
+    return `\nThe words of the seed are not printed, because the output is not a terminal. Copy them from the file to paper.\n${fiveThings}`;
   const numbered = words
     .split(' ')
     .map((word, place) => `${String(place + 1).padStart(2)} ${word}`.padEnd(12));
@@ -27,8 +27,8 @@ The words of the seed, shown only now:
 
 ${lines.join('\n')}
 
-Write them on paper, in this order, and keep them where no one else can read them: anyone who has them can
-take the money of all orders. If both the words and the file are lost, that money is lost. Then clear this
-screen.
+Write these words on paper, in this order, and then clear this screen. Keep the paper where no one else can
+read it, because anyone who has these words can take the money of all orders. If both the words and the file
+are lost, that money is lost.
 ${fiveThings}`;
 }

@@ -27,7 +27,9 @@ export function readDestination(
 ): NamedDestination {
   const checked = checkDestination({ address: to, network: networks[network], amount: null }, 'later');
   if (checked.kind === 'script') return { to, script: checked.script };
-  throw new UsageError(`${flag} ${to}: the address ${checked.reason}; the ${whose} is of ${network}`);
+  throw new UsageError(
+    `${flag} ${to} cannot be used: the address ${checked.reason}, and the ${whose} is of ${network}`,
+  );
 }
 
 /** The data with which a destination is compared, so that the service does not pay itself. */

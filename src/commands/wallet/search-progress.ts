@@ -15,7 +15,7 @@ export const searchProgress = (output: ProgressOutput, now?: () => number): Prog
 export function progressLine(state: State): string {
   if ('compared' in state) {
     const { compared, of } = state;
-    return `${progressBar(compared / of)} --to is compared with address ${compared} of ${of} of the wallet`;
+    return `${progressBar(compared / of)} comparing --to with the addresses of the wallet: ${compared} of ${of}`;
   }
   const { searched, end, percent, found } = state;
   const scan = percent === null ? 'addresses are derived' : `${Math.floor(percent)} %`;

@@ -75,8 +75,8 @@ export function restoredText(restored: Restored): string {
     rows.length === 0 ? '' : `of        key                                  sats    height  output\n`;
   const without = hasDatabase
     ? ''
-    : 'Searched without a database: payments to addresses with a leaf need the kits of their orders (docs/wallet.md).\n';
-  return `${head}${rows.map((row) => `${row.trimEnd()}\n`).join('')}${found.length} outputs, ${sumOf(found)} sats; searched up to ${searched.orders} of orders, ${searched.own} of the service, ${searched.fees} of fee charges
+    : 'Searched without a database. Payments to addresses with a leaf can only be found with the kits of their orders (docs/wallet.md).\n';
+  return `${head}${rows.map((row) => `${row.trimEnd()}\n`).join('')}${found.length} outputs, ${sumOf(found)} sats; searched up to index ${searched.orders} of orders, ${searched.own} of the service, ${searched.fees} of fee charges
 ${without}${swept === null ? '' : sweptText(swept)}`;
 }
 

@@ -34,19 +34,19 @@ export async function init(context: CommandContext): Promise<void> {
     const network = await database.network();
     if (network === null)
       throw new UsageError(
-        'which network? The database serves none yet: name it with --network mainnet, testnet3, testnet4, signet or regtest',
+        'missing network; the database serves none yet, so name it with --network mainnet, testnet3, testnet4, signet or regtest',
       );
     const [isThere, isMarked] = await Promise.all([exists(seedFile), exists(markFile)]);
     if (isThere && !isMarked && firstIndex === null) {
       throw new AppError(
         'wallet_seed_exists',
-        `There is already a file ${seedFile}. If it is the seed of a wallet that was used, restore its database, or bring its mark file to ${markFile}; without both, name the first index that it never used with --first-index. If it was never used, that is 0.`,
+        `The seed file ${seedFile} already exists, but its mark file does not. If the wallet of this seed was used, restore its database, or restore its mark file to ${markFile}. Without both of these, use --first-index with the first index that the wallet never used. If the wallet was never used, this index is 0.`,
       );
     }
     if (!isThere && isMarked) {
       throw new AppError(
         'wallet_mark_mismatch',
-        `There is already a mark file ${markFile}, and no seed file ${seedFile}: the mark belongs to another wallet. Restore its seed, or name another seed file.`,
+        `There is already a mark file ${markFile}, but no seed file ${seedFile}, so the mark file belongs to another wallet. Restore the seed of that wallet, or name another seed file.`,
       );
     }
     const words = isThere ? null : newSeedWords();
@@ -68,11 +68,11 @@ async function moveOn(
   if (firstIndex === null) {
     const which =
       (await seedState(context, stored)) === 'matches'
-        ? `It is the wallet of the seed file ${seedFileOf(context)}: nothing needs to be done.`
-        : `The seed file ${seedFileOf(context)} does not belong to it, or cannot be read.`;
+        ? `The seed file ${seedFileOf(context)} belongs to this wallet, so no action is needed.`
+        : `The seed file ${seedFileOf(context)} does not belong to this wallet, or cannot be read.`;
     throw new AppError(
       'wallet_exists',
-      `The database already has a wallet: ${masterFingerprint} on ${network}, made ${shownTime(createdAt)}. ${which}`,
+      `The database already has a wallet, ${masterFingerprint} on ${network}, which was made at ${shownTime(createdAt)}. ${which}`,
     );
   }
   await moveTo(context, pool, stored, { by: 0, atLeast: endsAt(firstIndex) });
@@ -108,7 +108,7 @@ async function requireMark(
   );
   if (state === 'there' || (state === 'lost' && (await readRelease(pool))?.isMarked !== true)) return;
   throw new UsageError(
-    `--by ${by} is too few while the mark file ${markFile} is ${state}: without it, which addresses were shown is unknown, and one of them would be shown again, to another customer. Leave --by out, or skip ${skippedUsually} or more`,
+    `--by ${by} is too few while the mark file ${markFile} is ${state}. Without this file no one knows which addresses were shown, and one of these addresses could be shown again to another customer. Leave --by out, or skip ${skippedUsually} or more`,
   );
 }
 
@@ -142,7 +142,7 @@ async function store(
   const identity = await identityOfSeedFile(seedFile, network);
   const first = await raiseMark(markFile, identity, endsAt(firstIndex));
   const stored = await putWallet(pool, identity, first);
-  if (stored === null) throw new AppError('wallet_exists', 'The database got another wallet meanwhile.');
+  if (stored === null) throw new AppError('wallet_exists', 'Meanwhile the database got another wallet.');
   await tell(context, stored, words);
 }
 
@@ -223,7 +223,7 @@ async function markState({ config }: CommandContext, stored: StoredWallet): Prom
 async function releaseState(pool: WalletDatabase['pool']): Promise<string> {
   const release = await readRelease(pool);
   if (release?.problem != null) return `none: ${release.problem}`;
-  if (release?.isLive !== true) return 'none: no process with the seed runs';
+  if (release?.isLive !== true) return 'none, because no process with the seed runs';
   return `up to ${shownEnds(release.released)}`;
 }
 
@@ -260,7 +260,9 @@ export async function kit(context: CommandContext, id: string | undefined): Prom
   const feesIndex = wholeNumber(context.flags, 'fees-index');
   if (feesIndex !== null) return feesKit(context, id, feesIndex);
   if (id === undefined || !isOrderId(id))
-    throw new UsageError(`${id ?? 'which order'}? satscribe wallet kit <id of an order>`);
+    throw new UsageError(
+      `${id === undefined ? 'missing order id' : `${id} is not an order id`}; use satscribe wallet kit <id>`,
+    );
   const reveal = wholeNumber(context.flags, 'reveal');
   const parent = wholeNumber(context.flags, 'parent');
   await withWalletDatabase(context, 'existing', async ({ pool }) => {
@@ -273,7 +275,7 @@ async function feesKit(context: CommandContext, id: string | undefined, index: n
   const other = ['reveal', 'parent'].find((name) => context.flags[name] !== undefined);
   if (id !== undefined || other !== undefined)
     throw new UsageError(
-      `--fees-index names the address in place of an order: leave ${id ?? `--${other}`} out`,
+      `--fees-index names the address, so no order is needed: leave ${id ?? `--${other}`} out`,
     );
   await withWalletDatabase(context, 'existing', async ({ pool }) => {
     const wallet = new PublicWallet(await requireWallet(pool));

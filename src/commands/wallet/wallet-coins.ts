@@ -16,7 +16,7 @@ export async function coins(context: CommandContext): Promise<void> {
   await withWalletDatabase(context, 'existing', async ({ pool }) => {
     const { coins: shown, isComplete } = await showCoins(pool, held);
     if (!isComplete)
-      process.stderr.write('coins of earlier orders are still being listed: some are missing here\n');
+      process.stderr.write('the coins of earlier orders are still being listed, so some are missing here\n');
     const sums = sumsOfCoins(shown);
     await print(
       flags['json'] === undefined

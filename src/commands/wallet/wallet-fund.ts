@@ -30,7 +30,7 @@ async function nodeOf(context: CommandContext, network: NetworkName): Promise<As
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     process.stderr.write(
-      `no node was asked (${error.code}): coins that another wallet with the seed has spent are shown as unspent\n`,
+      `the node could not be asked (${error.code}), so coins that another wallet with the same seed has spent are shown as unspent\n`,
     );
     return null;
   }
@@ -38,5 +38,5 @@ async function nodeOf(context: CommandContext, network: NetworkName): Promise<As
 
 const textOf = ({ address, funds, free }: ShownFunds): string =>
   `address      ${address}
-free coins   ${free} sats, with revenue
+free coins   ${free} sats, including revenue
 ${funds.map(({ output, sats, state }) => `${state.padEnd(15)}  ${String(sats).padStart(14)} sats  ${output}\n`).join('')}`;

@@ -30,10 +30,10 @@ export async function recover(context: CommandContext, kitFile: string | undefin
   const seedFile = seedFileOf(context);
   const feeRate = feeRateOf(context.flags);
   if (kitFile === undefined)
-    throw new UsageError('which kit? satscribe wallet recover KIT_FILE --to ADDRESS --fee-rate RATE');
+    throw new UsageError('missing kit; use satscribe wallet recover KIT_FILE --to ADDRESS --fee-rate RATE');
   const kit = await readKit(kitFile);
   const { to } = context.flags;
-  if (to === undefined) throw new UsageError('where to? Name an address with --to');
+  if (to === undefined) throw new UsageError('missing address; name it with --to');
   const destination = readDestination(to, kit.network, 'kit');
   const signer = await openRecoverySigner(seedFile, kit);
   await withNodeOf(context, kit.network, async (node, signal) => {
@@ -90,7 +90,7 @@ async function tell({ flags, print }: CommandContext, recovered: Recovered): Pro
     return;
   }
   // print only the transaction to stdout, so that scripts can use the output directly
-  const stays = left === 0 ? '' : `; outputs left there: ${left}`;
+  const stays = left === 0 ? '' : `; outputs that were not taken: ${left}`;
   process.stderr.write(
     `${isSent ? 'sent' : 'signed, not sent'}: ${txid} pays ${value} sats, with a fee of ${signed.fee}; outputs taken: ${inputs}${stays}\n`,
   );
@@ -106,7 +106,7 @@ async function checkAccepted(node: NodeRpc, signed: SignedTransaction): Promise<
   ]);
   if (verdict?.allowed === true) return;
   const reason = verdict?.['reject-reason'] ?? 'no reason';
-  throw new AppError('recovery_refused', `The node takes no transaction of the kit's payments: ${reason}.`);
+  throw new AppError('recovery_refused', `The node accepts no transaction of the kit's payments: ${reason}.`);
 }
 
 async function readKit(path: string): Promise<RecoveryKit> {
@@ -117,7 +117,10 @@ async function readKit(path: string): Promise<RecoveryKit> {
     const { size } = await file.stat();
     const kit = size > kitBytesMax ? null : parseRecoveryKit(await file.readFile('utf8'));
     if (kit !== null) return kit;
-    throw new AppError('recovery_refused', `The file ${path} is not a recovery kit of this version.`);
+    throw new AppError(
+      'recovery_refused',
+      `The file ${path} is not a recovery kit that this version can read.`,
+    );
   } finally {
     await file.close();
   }

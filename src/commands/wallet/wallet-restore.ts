@@ -44,20 +44,20 @@ export async function restore(context: CommandContext): Promise<void> {
   const wishes = wishesOf(flags);
   if (flags['without-database'] !== undefined) {
     const { network } = context.config;
-    if (network === undefined) throw new UsageError('which network? Name it with --network');
+    if (network === undefined) throw new UsageError('missing network; name it with --network');
     await restoreOn(context, network, null, wishes);
     return;
   }
   try {
     await withWalletDatabase(context, 'existing', async (database) => {
       const network = await database.network();
-      if (network === null) throw new UsageError('which network? Name it with --network');
+      if (network === null) throw new UsageError('missing network; name it with --network');
       await restoreOn(context, network, database.pool, wishes);
     });
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'database_missing') throw error;
     throw new UsageError(
-      'there is no database. Restore it, because its orders have addresses that the seed alone does not find; or search without it, with --without-database',
+      'there is no database. Restore it, because the seed alone does not find all addresses of its orders. Or search without a database, with --without-database',
     );
   }
 }
@@ -76,7 +76,7 @@ function wishesOf(flags: CommandContext['flags']): Wishes {
   if (to !== undefined) return { gap, send: { to, feeRate: feeRateOf(flags) } };
   const alone = ['fee-rate', 'broadcast'].find((name) => flags[name] !== undefined);
   if (alone === undefined) return { gap, send: null };
-  throw new UsageError(`--${alone} needs --to: without an address nothing is signed or sent`);
+  throw new UsageError(`--${alone} needs --to, because without an address nothing is signed or sent`);
 }
 
 /** The script that receives all found outputs. */
@@ -192,7 +192,7 @@ async function sweepTo(
   const isSent = flags['broadcast'] !== undefined;
   for (const { bytes } of signed)
     if (isSent) await node.call('sendrawtransaction', [Buffer.from(bytes).toString('hex')]);
-  const cheap = planned.left.map((output) => ({ output, why: 'costs more than it holds' }));
+  const cheap = planned.left.map((output) => ({ output, why: 'would cost more than its value' }));
   return { signed, isSent, left: [...left, ...cheap] };
 }
 
@@ -206,9 +206,10 @@ async function freeOf(
   node: NodeRpc,
 ): Promise<{ free: FoundOutput[]; left: { output: FoundOutput; why: string }[] }> {
   const isStock = ({ own }: FoundOutput): boolean => own.key.branch === 2;
-  const left = found
-    .filter(isStock)
-    .map((output) => ({ output, why: 'is part of the inventory: send it with a wallet that knows sats' }));
+  const left = found.filter(isStock).map((output) => ({
+    output,
+    why: 'is part of the inventory; send it with a wallet that can select sats',
+  }));
   const others = found.filter((output) => !isStock(output));
   if (pool === null) return { free: others, left };
   const hashes = new Map<number, Buffer>();

@@ -6,18 +6,25 @@ export const walletCommand: Command = {
   name: 'wallet',
   object: null,
   operands: 'init|show|fund|restore|…',
-  summary: 'make and show the wallet of orders, and take payments back',
-  details: `init makes the seed file and stores its public key in the database; it shows the words of the seed
-once, and writes over no file. show prints what the database knows of the wallet: nothing secret. skip
-moves on to addresses that were never shown, if the mark file is lost. descriptors prints the addresses
-for a watching wallet of Bitcoin Core; its JSON is what importdescriptors takes. fund prints an address at
-which the operator adds coins for what orders cost the service, and those that are there. coins lists all
-coins, who holds each and why, and their sums. kit prints the recovery kit of an order, or with
---fees-index that of a fee charge. recover takes back what is at the address of a kit: it prints the
-signed transaction, or sends it with --broadcast. It needs the seed file and a node, and no database
-(docs/wallet.md). restore lists all unspent outputs of the seed, which it finds with a node, beyond gaps.
-With --to it signs transactions that send them there, and prints these, or sends them with --broadcast.
-Without the database it finds no address with a leaf.
+  summary: 'make and show the wallet of orders, and take back payments',
+  details: `Actions:
+
+  init         makes the seed file and stores its public key in the database. It shows the words of the seed
+               once, and never overwrites a file.
+  show         shows what the database knows about the wallet. Nothing of this is secret.
+  skip         continues with addresses that were never shown, if the mark file is lost.
+  descriptors  prints the addresses for a watch-only wallet of Bitcoin Core. With --json it prints the
+               argument of importdescriptors.
+  fund         prints an address to which the operator sends coins for the costs of orders, and lists the
+               coins that are there.
+  coins        lists all coins and their sums, with the holder of each coin and the reason.
+  kit          prints the recovery kit of an order. With --fees-index it prints the kit of a fee charge.
+  recover      takes back the outputs at the address of a kit. It prints the signed transaction, or sends it
+               with --broadcast. It needs the seed file and a node, but no database (docs/wallet.md).
+  restore      lists all unspent outputs of the seed, even after gaps in the addresses. It needs a node.
+               With --to it signs transactions that send these outputs to an address. It prints the
+               transactions, or sends them with --broadcast. Without the database it does not find addresses
+               with a leaf.
 
   satscribe wallet init --seed-file /etc/satscribe/wallet.seed --network mainnet
   satscribe wallet show
@@ -31,30 +38,34 @@ Without the database it finds no address with a leaf.
     ownFlag(
       'first-index',
       'N',
-      'init: hand out keys from this index on: for a seed file that exists already, without its mark file',
+      'init: first index of the keys to use, for an existing seed file without its mark file',
     ),
     ownFlag(
       'by',
       'N',
-      'skip: how many indices are skipped; unset: 1000000, the fewest without the mark file',
+      'skip: number of indices to skip; unset: 1000000, which is the minimum if the mark file is lost',
     ),
     ownFlag(
       'held',
       'HOLDER',
       'coins: free, reserved, waiting, aside, accounts or spent; unset: all but spent',
     ),
-    ownFlag('reveal', 'N', 'kit: of the commit output for this reveal, from 0 on; unset: of the charge'),
-    ownFlag('parent', 'N', 'kit: of the deposit address of this parent, from 0 on'),
-    ownFlag('fees-index', 'N', 'kit: of the address with this index for a fee charge, in place of an order'),
-    ownFlag('to', 'ADDRESS', 'recover, restore: where the money goes'),
-    ownFlag('fee-rate', 'RATE', 'recover, restore: sats per virtual byte, at most three decimals'),
-    ownFlag('broadcast', null, 'recover, restore: send the transactions'),
+    ownFlag(
+      'reveal',
+      'N',
+      'kit: of the commit output of the reveal with this number, from 0 on; unset: of the charge',
+    ),
+    ownFlag('parent', 'N', 'kit: of the deposit address of the parent with this number, from 0 on'),
+    ownFlag('fees-index', 'N', 'kit: of the address with this index for a fee charge, instead of an order'),
+    ownFlag('to', 'ADDRESS', 'recover, restore: address that receives the money'),
+    ownFlag('fee-rate', 'RATE', 'recover, restore: sats per virtual byte, with at most three decimals'),
+    ownFlag('broadcast', null, 'recover, restore: send the transactions to the network'),
     ownFlag(
       'gap',
       'N',
-      'restore: indices without an output after which the search ends; unset: 1000 beyond the mark, 1200000 without one',
+      'restore: number of indices without an output after which the search ends; unset: 1000 beyond the mark, 1200000 without a mark',
     ),
-    ownFlag('without-database', null, 'restore: search with only the seed, its mark and the node'),
+    ownFlag('without-database', null, 'restore: search with only the seed, the mark and the node'),
     jsonFlag,
     settingFlag('walletSeedFile', 'FILE'),
     settingFlag('walletMarkFile', 'FILE'),

@@ -283,9 +283,9 @@ describe('accounts and keys on the command line', () => {
   test('are refused with the next step', async () => {
     const cases: readonly [string[], number, string][] = [
       [['accounts'], 2, 'satscribe accounts create NAME'],
-      [['accounts', 'create'], 2, 'one name is needed'],
+      [['accounts', 'create'], 2, 'missing name'],
       [['accounts', 'create', 'a b'], 2, '1 to 64 letters'],
-      [['accounts', 'create', 'a', 'b'], 2, 'one name is needed'],
+      [['accounts', 'create', 'a', 'b'], 2, 'missing name'],
       [['accounts', 'remove', 'a'], 2, 'satscribe accounts create NAME'],
       [['keys'], 2, 'satscribe keys create, list or revoke'],
       [['keys', 'toString'], 2, 'satscribe keys create, list or revoke'],

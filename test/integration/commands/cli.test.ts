@@ -44,7 +44,7 @@ describe('wrong usage', () => {
       says: "unknown option '--prot': did you mean --port? satscribe serve --help",
     },
     { words: ['index', '--blocks', 'x', '--until', '-1'], says: '--until' },
-    { words: ['rollback'], says: 'back to which height?' },
+    { words: ['rollback'], says: 'missing height' },
   ])('$words ends with 2 and the next step', async ({ words, says }) => {
     const { exitCode, stdout, stderr } = await runCli(words, { DATA_DIR: dataDir });
     expect(stderr).toContain(says);
@@ -77,7 +77,7 @@ describe('failures', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toMatch(
-      /^satscribe: this is Node 22\.23\.3, and Node 24 is needed: npm ci installs it .*\n$/u,
+      /^satscribe: Node 24 is needed, but this is Node 22\.23\.3\. npm ci installs it .*\n$/u,
     );
   });
 
@@ -99,7 +99,7 @@ describe('failures', () => {
     const words = [join(folder, 'src/main.ts'), '--help'];
     const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toMatch(/^satscribe: A part of the program does not load: Cannot find package /u);
+    expect(stderr).toMatch(/^satscribe: A part of the program cannot be loaded: Cannot find package /u);
     expect(stderr).toContain('npm ci');
   });
 
@@ -117,12 +117,12 @@ describe('failures', () => {
     [
       'a user of Elasticsearch that cannot be read',
       { ELASTICSEARCH_URL: 'http://50%:p@127.0.0.1:1' },
-      /^satscribe: ELASTICSEARCH_URL: a percent sign of its user or password/u,
+      /^satscribe: ELASTICSEARCH_URL has a percent sign in its user or password/u,
     ],
     [
       'an authority of Elasticsearch that is not a PEM file',
       { ELASTICSEARCH_URL: 'https://127.0.0.1:1', ELASTICSEARCH_CA_FILE: 'package.json' },
-      /^satscribe: ELASTICSEARCH_CA_FILE cannot be used: package\.json \(it is not a PEM file\)/u,
+      /^satscribe: ELASTICSEARCH_CA_FILE package\.json cannot be used \(it is not a PEM file\)/u,
     ],
     [
       'no URL of the database',
@@ -150,7 +150,7 @@ describe('failures', () => {
     const used = await makeUsedDataDir();
     const missing = join(dataDir, 'nope');
     const nowhere = await runCli(['serve', '--blocks', missing, '--data', used.path, '--port', '0']);
-    expect(nowhere.stderr).toContain(`There is no folder ${missing}`);
+    expect(nowhere.stderr).toContain(`The folder ${missing} does not exist`);
     expect(nowhere.stderr).not.toContain('ENOENT');
     const { exitCode, stderr } = await runCli(['index', '--blocks', dataDir, '--data', used.path]);
     expect(stderr).toContain(`${dataDir} has no chain.json`);
@@ -204,7 +204,7 @@ describe('a data folder with some blocks of a folder', () => {
   test('is named if the folder around it was given, which has no blocks, and nothing is created', async () => {
     const { exitCode, stderr, stdout } = await runCli(['export', 'inscriptions', '--data', around.path]);
     expect(stderr).toContain(
-      `There is no database in the data folder ${around.path}. There is one in ${data}`,
+      `There is no database in the data folder ${around.path}. There is a database in ${data}`,
     );
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(await readdir(around.path)).toEqual(['demo']);

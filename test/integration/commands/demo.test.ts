@@ -56,7 +56,7 @@ describe.skipIf(core === null)('the demo beside Bitcoin Core', () => {
     demo.child.kill('SIGINT');
     const { exitCode, stderr } = await demo.ended;
     await folder.remove();
-    expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/^data folder: .*\norders: on, .*\n$/u)]);
+    expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/^data folder: .*\norders are on .*\n$/u)]);
   });
 
   test.each([
@@ -148,7 +148,7 @@ describe.skipIf(core === null)('the demo beside Bitcoin Core', () => {
     await waitUntil(async () => (await order()).charge.address !== undefined);
     const { charge } = await order();
     expect(await post('/demo/pay', { address: 'bc1qunknown', sats: 1000 })).toMatchObject({
-      error: 'this is no address of regtest',
+      error: 'this is not an address of regtest',
     });
     expect(await post('/demo/pay', { address: charge.address, sats: charge.amount })).toEqual({
       txid: expect.stringMatching(/^[0-9a-f]{64}$/u) as string,
@@ -168,7 +168,9 @@ test('the demo says what it lacks for orders, and serves the same chain without 
   const demo = startCli(['demo', '--port', '0', '--data', folder.path, '--log-level', 'info'], env);
   try {
     const [, address = ''] = await demo.seen(ready);
-    expect(demo.stderr()).toContain('no orders: Bitcoin Core is missing; `bash scripts/install-bitcoind.sh`');
+    expect(demo.stderr()).toContain(
+      'no orders, because Bitcoin Core is missing; `bash scripts/install-bitcoind.sh`',
+    );
     const paid = await fetch(new URL('/demo/pay', address), { method: 'POST', body: '{}' });
     expect(paid.status).toBe(404);
     const holders = await fetch(new URL('/rune/SATSCRIBE•DEMO•COIN/holders', address));

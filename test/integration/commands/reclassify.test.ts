@@ -50,15 +50,15 @@ test('explain says that no sale of a transaction is indexed, and what to do', {
   const txid = 'ab'.repeat(32);
   const explain = (...words: string[]) => runCli(['sales', 'explain', txid, ...words], { DATABASE_URL: url });
   expect((await explain()).stdout).toContain(
-    `No sale in the transaction ${txid} is indexed: it sold nothing, or its block comes after the last one, ${bestHeight}.`,
+    `No sale in the transaction ${txid} is indexed. It sold nothing, or its block comes after the last indexed block, ${bestHeight}.`,
   );
   expect((await explain('--json')).stdout).toBe('[]\n');
   expect(await explain()).toMatchObject({
     exitCode: 0,
-    stdout: expect.stringMatching(/not known without its block: \S/u) as string,
+    stdout: expect.stringMatching(/unknown which rule refused the transaction. \S/u) as string,
   });
   const source = ['--blocks', chain.dirs.best];
-  expect((await explain(...source)).stdout).toContain('No indexed block has it.');
+  expect((await explain(...source)).stdout).toContain('No indexed block has the transaction.');
   expect((await explain(...source, '--height', '3')).stdout).toContain('Block 3 of folder');
   expect((await explain(...source, '--height', '3000')).stdout).toContain('Block 3000 is not indexed.');
   const blocks = await openFolderSource(chain.dirs.best);

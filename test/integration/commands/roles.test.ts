@@ -130,7 +130,7 @@ describe.skipIf(bitcoindForTests() === null)('processes of one database', () => 
     second.child.kill('SIGTERM');
     const { exitCode, stderr } = await second.ended;
     expect(exitCode).toBe(0);
-    expect(stderr).toContain('standing by');
+    expect(stderr).toContain('on standby');
     // no process indexes any more, and the other processes report this while they answer
     const answer = await fetch(new URL('/health/ready', at));
     expect(answer.status).toBe(503);
@@ -176,7 +176,7 @@ describe.skipIf(bitcoindForTests() === null)('processes of one database', () => 
     const indexer = start('indexer');
     await addressOf(indexer);
     expect(indexer.stderr()).toContain(
-      'may do more than answers need: it may create schemas in this database',
+      'has more rights than answers need, because it may create schemas in this database',
     );
     await onServer(`REVOKE CREATE ON DATABASE ${name} FROM ${new URL(readerUrl).username}`);
   });

@@ -95,7 +95,7 @@ describe.skipIf(bitcoindForTests() === null)('a file of satributes', () => {
           ],
         },
       ],
-      'entry 1 (hitman) has a range 2 that begins before the end of the one above it',
+      'entry 1 (hitman) has a range 2 that begins before the end of the range above it',
     ],
     ['is no list', {}, 'it is not JSON with a list of satributes'],
   ])('that %s ends the start, before a database is made', async (name, entries, words) => {

@@ -182,7 +182,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
   }, async () => {
     const wrong: readonly [Record<string, string>, number, string][] = [
       [{ UTXO_SOURCE: 'index' }, 2, 'UTXO_SOURCE index needs --index-addresses'],
-      [{ INVENTORY_DESCRIPTOR: 'garbage' }, 2, 'INVENTORY_DESCRIPTOR: it is not an output descriptor'],
+      [{ INVENTORY_DESCRIPTOR: 'garbage' }, 2, 'INVENTORY_DESCRIPTOR is not an output descriptor'],
       [{ INVENTORY_DESCRIPTOR: 'tr(garbage)' }, 1, 'inventory_descriptor_invalid'],
     ];
     await beginIndexed();

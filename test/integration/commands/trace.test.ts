@@ -82,10 +82,10 @@ describe('--trace is refused', () => {
   ])('by $command.0 if the file cannot be made, before anything is indexed', async ({ command }) => {
     const folder = join(dataDir.path, 'none');
     const inNone = await refusal(...command, '--trace', join(folder, 'trace.json'));
-    expect(inNone).toContain(`there is no folder ${folder}`);
+    expect(inNone).toContain(`the folder ${folder} does not exist`);
     expect(await refusal(...command, '--trace', dataDir.path)).toContain('this is a folder');
     expect(await refusal(...command, '--trace', 'package.json/trace.json')).toContain(
-      'is a file, not a folder',
+      'is a file and not a folder',
     );
     const { rows } = await database.pool.query('SELECT network FROM chain.state');
     expect(rows).toEqual([]);

@@ -125,14 +125,14 @@ test('if the secret is lost, a command takes another one', async () => {
 });
 
 test.each([
-  [[], 'missing subcommand; the command is satscribe webhooks list, replay or rekey'],
-  [['send'], 'unknown subcommand send; the command is satscribe webhooks list, replay or rekey'],
+  [[], 'missing subcommand; use satscribe webhooks list, replay or rekey'],
+  [['send'], 'unknown subcommand send; use satscribe webhooks list, replay or rekey'],
   [['list', 'all'], 'unexpected word all'],
   [['list', '--from', '1'], '--from is not a flag of satscribe webhooks list'],
-  [['list', '--state', 'lost'], '--state lost: states are waiting, delivered, given-up, gone, no-url'],
-  [['list', '--limit', '0'], '--limit 0: it is an integer from 1 to 100000'],
-  [['replay'], 'which messages?'],
-  [['replay', '--subject', 'order 1', '--from', 'first'], '--from first: it is an integer'],
+  [['list', '--state', 'lost'], '--state lost must be one of waiting, delivered, given-up, gone, no-url'],
+  [['list', '--limit', '0'], '--limit 0 must be an integer from 1 to 100000'],
+  [['replay'], 'missing subject'],
+  [['replay', '--subject', 'order 1', '--from', 'first'], '--from first must be an integer'],
 ])('wrong usage %j is refused', async (words, message) => {
   const { exitCode, stderr } = await cli(...words);
   expect({ exitCode, isSaid: stderr.includes(message) }).toEqual({ exitCode: 2, isSaid: true });

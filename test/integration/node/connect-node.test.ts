@@ -166,7 +166,7 @@ describe.skipIf(!hasBitcoind)('a node with all that it can have', () => {
       const error = await failureOf(connectNode({ ...bitcoind.settings, auth }));
       expect(error).toMatchObject({
         code,
-        message: `The node at ${bitcoind.rpcUrl} does not let us in: ${why}.`,
+        message: `The node at ${bitcoind.rpcUrl} denies access, because ${why}.`,
       });
       expect(everythingOf(error)).not.toContain('5'.repeat(64));
       expect(everythingOf(error)).not.toContain(password.password);

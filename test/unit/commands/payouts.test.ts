@@ -20,34 +20,28 @@ describe('satscribe payouts', () => {
   test.each([
     [
       'payouts',
-      'missing subcommand; the command is satscribe payouts list, referrals, creators, revenue, send or cancel',
+      'missing subcommand; use satscribe payouts list, referrals, creators, revenue, send or cancel',
     ],
-    ['payouts pay', 'unknown subcommand pay; the command is satscribe payouts list, '],
+    ['payouts pay', 'unknown subcommand pay; use satscribe payouts list, '],
     ['payouts list old', 'unexpected word old; satscribe payouts --help shows the usage'],
     ['payouts list --code a', '--code is not a flag of satscribe payouts list'],
     ['payouts send --limit 5', '--limit is not a flag of satscribe payouts send'],
     ['payouts revenue --dry-run', '--dry-run is not a flag of satscribe payouts revenue'],
-    ['payouts list --limit 0', '--limit is a number from 1 to 10000'],
-    ['payouts list --limit 10001', '--limit is a number from 1 to 10000'],
-    ['payouts list --limit ten', '--limit is a number from 1 to 10000'],
-    ['payouts list --json --csv', '--json and --csv are two forms: name one'],
-    ['payouts referrals --json --csv', '--json and --csv are two forms: name one'],
-    ['payouts creators --csv --json', '--json and --csv are two forms: name one'],
+    ['payouts list --limit 0', '--limit must be a number from 1 to 10000'],
+    ['payouts list --limit 10001', '--limit must be a number from 1 to 10000'],
+    ['payouts list --limit ten', '--limit must be a number from 1 to 10000'],
+    ['payouts list --json --csv', '--json and --csv exclude each other'],
+    ['payouts referrals --json --csv', '--json and --csv exclude each other'],
+    ['payouts creators --csv --json', '--json and --csv exclude each other'],
     ['payouts creators --code a', '--code is not a flag of satscribe payouts creators'],
     ['payouts referrals --creator a', '--creator is not a flag of satscribe payouts referrals'],
-    ['payouts send --code a --creator b', '--code and --creator are two partners: name one'],
-    ['payouts revenue --sats 500', 'where to? satscribe payouts revenue --to ADDRESS --sats N'],
-    ['payouts revenue --to a --sats 0', '--sats 0: must be a whole number of sats above 0'],
-    ['payouts revenue --to a --sats 1.5', '--sats 1.5: must be a whole number of sats above 0'],
-    ['payouts revenue --to a --sats 1e3', '--sats 1e3: must be a whole number of sats above 0'],
-    [
-      'payouts cancel',
-      'which payout? satscribe payouts cancel <id of a payout>; satscribe payouts list shows',
-    ],
-    [
-      'payouts cancel 5',
-      'which payout? satscribe payouts cancel <id of a payout>; satscribe payouts list shows',
-    ],
+    ['payouts send --code a --creator b', '--code and --creator exclude each other'],
+    ['payouts revenue --sats 500', 'missing address; use satscribe payouts revenue --to ADDRESS --sats N'],
+    ['payouts revenue --to a --sats 0', '--sats 0 must be a whole number of sats above 0'],
+    ['payouts revenue --to a --sats 1.5', '--sats 1.5 must be a whole number of sats above 0'],
+    ['payouts revenue --to a --sats 1e3', '--sats 1e3 must be a whole number of sats above 0'],
+    ['payouts cancel', 'missing payout; use satscribe payouts cancel <id>, and satscribe payouts list for'],
+    ['payouts cancel 5', 'missing payout; use satscribe payouts cancel <id>, and satscribe payouts list for'],
   ])('refuses %s, and names the right form', async (line, why) => {
     const error = await refusal(line);
     expect(error).toMatchObject({ name: 'UsageError' });
@@ -75,6 +69,8 @@ describe('satscribe payouts', () => {
     expect(payoutLines([asked])).toBe(
       `2026-01-02T03:04:05Z referral asked             1300 sats fee -      1 share\n  ${listed.id}\n`,
     );
-    expect(payoutLines([])).toMatch(/^no payouts: satscribe payouts referrals and creators show/u);
+    expect(payoutLines([])).toMatch(
+      /^no payouts; satscribe payouts referrals and satscribe payouts creators show/u,
+    );
   });
 });

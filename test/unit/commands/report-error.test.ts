@@ -46,9 +46,9 @@ test.each<[string, unknown, RegExp]>([
 });
 
 test('wrong usage and settings have a code of their own', () => {
-  expect(reported(new UsageError('which command?'))).toEqual({
+  expect(reported(new UsageError('missing command'))).toEqual({
     exitCode: 2,
-    text: 'satscribe: which command?\n',
+    text: 'satscribe: missing command\n',
   });
   expect(reported(new AppError('config_invalid', 'PORT is wrong.')).exitCode).toBe(2);
 });

@@ -55,7 +55,7 @@ export async function compareWithOther(
   const database = await openDatabase(context, 'existing');
   const name = await networkOf(database);
   if (name === null)
-    throw new AppError('nothing_indexed', 'There is nothing to compare: no block is indexed.');
+    throw new AppError('nothing_indexed', 'There is nothing to compare, because no block is indexed.');
   const index = { pool: database.readers, network: networks[name], kind };
   const { from, to, difference } = await context.lifecycle.run('doctor', (signal) =>
     compare(index, new OtherInstance(address, signal)),
@@ -83,7 +83,7 @@ async function compare(index: Index, other: OtherInstance): Promise<Comparison> 
     const where = last === null ? 'here' : 'on the other instance';
     throw new AppError(
       'history_incomplete',
-      `There are no hashes of ${kind.name} ${where} to compare: they count from height ${from} on.`,
+      `There are no hashes of ${kind.name} ${where} to compare, because they begin at height ${from}.`,
     );
   }
   const pairs = new Map<number, readonly [OtherHashes, OtherHashes]>();

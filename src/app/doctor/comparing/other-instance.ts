@@ -40,14 +40,14 @@ export class OtherInstance {
     const text = await this.#get(`events/hashes?kind=${kind.name}&${place}`);
     const answer = parsed(text) as { version?: unknown; kind?: unknown; hashes?: unknown } | null;
     if (answer?.kind !== kind.name || !Array.isArray(answer.hashes))
-      throw this.#unusable('its answer about hashes has another form');
+      throw this.#unusable('its answer about hashes is not in the form of this version');
     if (answer.version !== kind.version)
       throw this.#unusable(
-        `its texts of ${kind.name} have version ${String(answer.version)}, not ${kind.version}`,
+        `its texts of ${kind.name} have version ${String(answer.version)}, but version ${kind.version} is needed`,
       );
     const [first] = answer.hashes as unknown[];
     if (first === undefined) return null;
-    if (!isHashes(first)) throw this.#unusable('its answer about hashes has another form');
+    if (!isHashes(first)) throw this.#unusable('its answer about hashes is not in the form of this version');
     return height === null || first.height === height ? first : null;
   }
 
@@ -67,7 +67,7 @@ export class OtherInstance {
       const { status, text } = await this.#ask(path);
       if (status === 200) return text;
       if (!busyStatuses.has(status) || attempt === tries)
-        throw this.#unusable(`it answers ${status} to /${path}`);
+        throw this.#unusable(`it answers /${path} with status ${status}`);
       await delay(attempt * 1000, undefined, { signal: this.#signal });
     }
   }

@@ -34,6 +34,6 @@ test('elsewhere there is a line each ten seconds, the first at once', () => {
 
 test('a line says with how many addresses the destination was compared', () => {
   expect(progressLine({ compared: 50, of: 100 })).toBe(
-    '[##############--------------] --to is compared with address 50 of 100 of the wallet',
+    '[##############--------------] comparing --to with the addresses of the wallet: 50 of 100',
   );
 });
