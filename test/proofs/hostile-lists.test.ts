@@ -154,7 +154,7 @@ describe.skipIf(executable === null)('lists of hostile inscriptions in a real br
 
   test('bombs are words in the frame of their own page, and alone', async () => {
     for (const { name, says } of bombs.slice(1)) {
-      const words = /: not shown here, but at \/content\/|…$/u;
+      const words = /, so it is not shown here, but at \/content\/|…$/u;
       await page.goto(`${base}/preview/${idOf(name)}`);
       expect(await page.textContent('p, pre'), name).toMatch(words);
       await page.goto(`${base}/preview/${idOf(name)}?size=card`);

@@ -84,7 +84,10 @@ export function readBodies(
     }
     const wanted = mediaTypes[config.body ?? 'json'];
     if (mediaType !== wanted) {
-      throw new AppError('media_type_unsupported', `the body must be sent with content-type: ${wanted}`);
+      throw new AppError(
+        'media_type_unsupported',
+        `the body must be sent with the header content-type: ${wanted}`,
+      );
     }
     sendContinue(request.raw, reply.raw);
     const reader = readerOf(request, thread, (bytes) => body.takeRoom(bytes));
@@ -108,7 +111,7 @@ function refuseEncoded({ headers }: FastifyRequest, reply: FastifyReply): void {
   reply.header('accept-encoding', 'identity').header('connection', 'close');
   throw new AppError(
     'media_type_unsupported',
-    `the body must be sent without content-encoding: ${shown} is not decoded here`,
+    `the body must be sent without content-encoding, because ${shown} is not decoded here`,
   );
 }
 const shownEncodingChars = 40;
@@ -119,7 +122,7 @@ function largePlaces(): Shares {
     total: limits.largeBodies,
     each: limits.largeBodiesEach,
     full: () =>
-      new AppError('bodies_busy', 'too many large bodies are being sent: try again in a few seconds'),
+      new AppError('bodies_busy', 'too many large bodies are being sent; try again in a few seconds'),
   });
 }
 

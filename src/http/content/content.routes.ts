@@ -105,7 +105,7 @@ export async function sendContent(
     const given = accepted === undefined ? 'no Accept-Encoding header' : `Accept-Encoding: ${accepted}`;
     throw new AppError(
       'not_acceptable',
-      `the content is encoded as \`${choice.encoding}\`, which is not accepted (${given})`,
+      `the content is encoded as \`${choice.encoding}\`, but the request does not accept this encoding (${given})`,
     );
   }
   if (content.body === null) throw new AppError('not_found', 'this inscription has no content');

@@ -150,5 +150,5 @@ export function undoneEncoding(stored: StoredContent['contentEncoding']): Encodi
  * inscription. A frame that shows one inscription alone also contains the path of the body.
  */
 function stillWords(why: string, id: string, size: PreviewSize): string {
-  return size === 'card' ? why : `${why}: not shown here, but at /content/${id}`;
+  return size === 'card' ? why : `${why}, so it is not shown here, but at /content/${id}`;
 }

@@ -97,10 +97,7 @@ function pageReads(): FairGate {
     waiting: limits.eventStreams,
     waitMs: limits.requestTimeoutMs,
     refusal: () =>
-      new AppError(
-        'too_many_streams',
-        'reads of event streams wait too long now: try again in a few seconds',
-      ),
+      new AppError('too_many_streams', 'event streams have to wait too long now; try again in a few seconds'),
   });
 }
 

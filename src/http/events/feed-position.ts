@@ -42,7 +42,7 @@ function readPlace(name: string, text: string, kind: EventKindIdentity): EventPl
     throw new AppError('request_invalid', message, { parameter: name });
   }
   if (place.event !== null && place.event.letter !== kind.letter) {
-    const message = `${name} is the id of an event of another kind: those of ${kind.name} are like 12.${kind.letter}3`;
+    const message = `${name} is the id of another kind of event; an id of ${kind.name} is like 12.${kind.letter}3`;
     throw new AppError('request_invalid', message, { parameter: name });
   }
   return place;

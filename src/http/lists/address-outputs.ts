@@ -204,7 +204,7 @@ async function listedOutputs(
   if (!isWhole && type !== 'inscribed') {
     throw new AppError(
       'not_found',
-      'this server has no address index: it only knows outputs of type=inscribed',
+      'this server has no address index, so it only knows outputs of type=inscribed',
     );
   }
   if (isWhole && (limit !== undefined || cursor !== undefined)) return pageOfOutputs(client, reply, question);

@@ -38,7 +38,7 @@ export interface Listed extends ListPage {
  */
 export function refusePage(page: number, filter: InscriptionFilter | null, paging: Paging): void {
   if (page > 0 && (filter !== null || paging.cursor !== undefined)) {
-    throw new AppError('request_invalid', 'page excludes filters and cursor: follow next_cursor instead');
+    throw new AppError('request_invalid', 'page excludes filters and cursor; follow next_cursor instead');
   }
 }
 

@@ -29,7 +29,7 @@ export function feesRoutes(app: App, { node }: AppDependencies): void {
     config: { errors: 'serviceRead', guard: open },
     handler: async (_request, reply) => {
       if (estimates === null)
-        throw new AppError('no_node', 'fees come from a node, and this server has no node');
+        throw new AppError('no_node', 'fees come from a node, but this server has no node');
       reply.header('cache-control', 'no-cache');
       return estimates.recommended();
     },

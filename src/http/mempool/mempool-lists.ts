@@ -98,6 +98,6 @@ export function wholeNumber(text: string): number {
 }
 
 export const notOurs = (): AppError =>
-  new AppError('request_invalid', 'cursor is not one of this list', {
+  new AppError('request_invalid', 'the cursor does not belong to this list', {
     parameter: 'cursor',
   });

@@ -69,6 +69,6 @@ function etchingView(etching: PendingEtchingRow): NonNullable<TransactionView['e
     state,
     matureHeight,
     rivals: rivals.map(displayHash),
-    warning: rivalCount === 0 ? null : `${others} the same name: at most one of them gets it`,
+    warning: rivalCount === 0 ? null : `${others} the same name, so at most one of them gets it`,
   };
 }

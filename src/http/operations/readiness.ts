@@ -47,7 +47,7 @@ export function unreadyReasons(
   if (tip === null) {
     add({ code: 'nothing_indexed', message: 'No block is indexed yet.', since: null });
   } else if (lag !== null && lag.blocks > lagMaxBlocks) {
-    const message = `${lag.blocks} blocks behind ${status?.source ?? 'the source'}, at height ${tip.height}.`;
+    const message = `The index is ${lag.blocks} blocks behind ${status?.source ?? 'the source'}, at height ${tip.height}.`;
     add({ code: 'index_behind', message, since: null });
   }
   return reasons;

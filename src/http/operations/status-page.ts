@@ -149,5 +149,5 @@ async function orderWords(
   }
   return (await isAdvisoryLockHeld(pool, 'orders'))
     ? { kind: 'good', words: 'taken and processed', ...counts }
-    : { kind: 'bad', words: 'taken, but not being processed now', ...counts };
+    : { kind: 'bad', words: 'accepted, but not being processed now', ...counts };
 }

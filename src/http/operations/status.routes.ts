@@ -157,7 +157,7 @@ function readyRoute(app: App, { operations }: AppDependencies): void {
       const standing = await standings.get().catch((error: unknown) => {
         silence = databaseReason(error);
         if (repeats.isDue(String(error))) {
-          request.log.warn({ err: error }, 'not ready: the database does not answer');
+          request.log.warn({ err: error }, 'not ready, because the database does not answer');
         }
         return null;
       });

@@ -47,7 +47,7 @@ export function keyRoutes(app: App, { publicOrigin = null }: Pick<AppDependencie
     bodyLimit: bodyLimits.key,
     handler: async (request, reply) => {
       const { key, to = '/' } = request.body;
-      refuseOtherSites(request, 'a form of another site cannot set the key: use the form on this site');
+      refuseOtherSites(request, 'a form of another site cannot set the key; use the form on this site');
       // an invalid key never becomes a header; whether a valid key is known is checked at each search
       const given = key.trim();
       if (apiKeyHash(given) === null) throw new AppError('key_refused', 'this key is not valid here');
@@ -71,7 +71,7 @@ export function keyRoutes(app: App, { publicOrigin = null }: Pick<AppDependencie
     config: { errors: 'plain', guard: open, body: 'form', failures: [403], cors: false },
     bodyLimit: bodyLimits.key,
     handler: async (request, reply) => {
-      refuseOtherSites(request, 'a form of another site cannot remove the key: use the form on this site');
+      refuseOtherSites(request, 'a form of another site cannot remove the key; use the form on this site');
       return reply
         .header('set-cookie', `${cookieOf(request, publicOrigin, '')}; Max-Age=0`)
         .header('cache-control', 'no-store')

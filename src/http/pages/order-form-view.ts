@@ -12,7 +12,8 @@ export async function orderFormView(
   return {
     site: siteOfApp(reply),
     network: network.name,
-    closed: orders === null ? 'this service takes no orders' : await orders.whyClosed(askerOf(reply).signal),
+    closed:
+      orders === null ? 'this service accepts no orders' : await orders.whyClosed(askerOf(reply).signal),
     demoAddress: demo?.receiver ?? null,
   };
 }

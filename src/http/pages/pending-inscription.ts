@@ -53,10 +53,10 @@ export async function pendingInscriptionPage(
   const why =
     reason === 'replaced'
       ? `another transaction replaced it${by === null ? '' : `: ${displayHash(by)}`}`
-      : 'nodes dropped it, because others pay more or it was too old';
+      : 'nodes dropped it, because others pay more or because it was too old';
   throw new AppError(
     'not_found',
-    `inscription ${formatInscriptionId(id.txid, id.index)} does not exist: its transaction waited in the mempool, and ${why}`,
+    `inscription ${formatInscriptionId(id.txid, id.index)} does not exist, because its transaction waited in the mempool, and ${why}`,
   );
 }
 

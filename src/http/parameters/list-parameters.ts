@@ -233,5 +233,5 @@ function scriptIn(
 ): Uint8Array {
   if (parsed.kind === 'script') return parsed.script;
   const shown = address.length <= shownChars ? address : `${address.slice(0, shownChars)}…`;
-  throw invalid(`${name}: ${shown} ${parsed.reason}; this server serves ${network.name}`, name);
+  throw invalid(`${name}: ${shown} ${parsed.reason}, but this server serves ${network.name}`, name);
 }

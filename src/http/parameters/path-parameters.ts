@@ -56,7 +56,7 @@ export function runeQuestionOf(text: string): RuneQuestion {
   if (spaced !== null) return { kind: 'rune', rune: spaced.rune };
   throw new AppError(
     'request_invalid',
-    `${quoted(text)} names no rune: ${whyNoRune(text)}. A rune is named by its name in capital letters, its id <block>:<transaction> or its number`,
+    `${quoted(text)} names no rune, because ${whyNoRune(text)}. Name a rune by its name in capital letters, its id <block>:<transaction> or its number`,
     { parameter: 'rune' },
   );
 }
@@ -64,7 +64,7 @@ export function runeQuestionOf(text: string): RuneQuestion {
 function whyNoRune(text: string): string {
   if (/^\d+$/u.test(text)) return 'the number is above 2^64 - 1';
   if (hasFormOfRuneId(text))
-    return 'the block takes at most 20 digits up to 2^64 - 1, and the transaction 10 up to 2^32 - 1';
+    return 'the block has at most 20 digits and is at most 2^64 - 1, and the transaction has at most 10 digits and is at most 2^32 - 1';
   return whyNoSpacedRune(text);
 }
 
@@ -74,7 +74,7 @@ export function runeNameOf(text: string): Rune {
   if (spaced !== null) return spaced.rune;
   throw new AppError(
     'request_invalid',
-    `${quoted(text)} is not the name of a rune: ${whyNoSpacedRune(text)}. ${runeNameForm}`,
+    `${quoted(text)} is not the name of a rune (${whyNoSpacedRune(text)}). ${runeNameForm}`,
     { parameter: 'rune' },
   );
 }
@@ -131,9 +131,7 @@ export function satOfPage(text: string): Sat {
   const parsed = parseSat(text);
   if ('sat' in parsed) return parsed.sat;
   const notations = 'its number, name, decimal, degree or percentile';
-  throw invalid(
-    `${quoted(text)} names no sat. A sat is named by ${notations}, and the last sat is ${lastSat}`,
-  );
+  throw invalid(`${quoted(text)} names no sat. Name a sat by ${notations}; the last sat is ${lastSat}`);
 }
 
 /** Parses a number that ord reads as 64 bits without a sign. Throws `request_invalid`. */

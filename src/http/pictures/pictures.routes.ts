@@ -53,7 +53,7 @@ export function picturesRoutes(app: App, deps: PieceDependencies, thumbnailOf: T
     const thumbnail = art === null ? null : await thumbnailOf(asker, art).catch(unlessGone);
     const { name, png } = await pictures.of(asker, { ...texts, network: network.name, thumbnail });
     if (png === null)
-      throw new AppError('contents_busy', 'the picture could not be drawn: try again in a few minutes');
+      throw new AppError('contents_busy', 'the picture could not be drawn; try again in a few minutes');
     const tag = `"${name.slice(0, 27)}"`;
     reply.header('cache-control', 'public, max-age=3600').header('etag', tag);
     if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send();

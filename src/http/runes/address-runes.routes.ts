@@ -101,7 +101,7 @@ function balancesRoute(app: App, { pool, network, node }: AppDependencies): void
       const asked = heightOfAt(at);
       const withPending = choice(request.query.pending, 'pending', ['0', '1']) === '1';
       if (withPending && asked !== null)
-        throw new AppError('request_invalid', 'pending=1 only works at the tip: leave out at', {
+        throw new AppError('request_invalid', 'pending=1 only works at the tip, so leave out at', {
           parameter: 'pending',
         });
       const { limit } = pagingOf({ limit: limitText }, 'asc');

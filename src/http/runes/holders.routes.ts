@@ -45,7 +45,7 @@ const positionBytes = 8;
 const gateBounds = { running: 2, each: 1, waiting: 20, waitMs: 10_000 };
 
 const busy = (): AppError =>
-  new AppError('holders_busy', 'too many lists of holders are being made: try again in a few seconds');
+  new AppError('holders_busy', 'too many lists of holders are being made; try again in a few seconds');
 
 /** Route of a rune's holders at any height. ord does not have this route. */
 export function holdersRoutes(app: App, deps: AppDependencies): void {

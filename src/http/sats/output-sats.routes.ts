@@ -31,7 +31,7 @@ export function outputSatsRoutes(app: App, deps: AppDependencies): void {
       if (satTracer === null)
         throw new AppError(
           'no_node',
-          'only a node knows whether an output is unspent, and this server has none: start it with --node',
+          'only a node knows whether an output is unspent, but this server has no node; start it with --node',
         );
       const outpoint = { txid: displayHash(txid), vout };
       const asker = askerOf(reply);

@@ -152,7 +152,7 @@ async function candidatesOf(
   if (deps.satTracer == null)
     throw new AppError(
       'no_node',
-      'only a node knows which outputs are unspent, and this server has none: start it with --node',
+      'only a node knows which outputs are unspent, but this server has no node; start it with --node',
     );
   const { utxos } = await reader.unspent([{ script, address: scanAddress }], asker);
   const holdings = await reader.holdings(utxos, asker);
@@ -217,12 +217,10 @@ function refusal(plan: Refusal): AppError {
   const invalid = (message: string): AppError => new AppError('request_invalid', message);
   switch (plan.kind) {
     case 'size-unknown':
-      return invalid(
-        'scanAddress: the size of inputs that spend from this type of address is unknown: use an address of another type',
-      );
+      return invalid('scanAddress has a type whose input size is unknown; use an address of another type');
     case 'too-large':
       return invalid(
-        'these special ranges do not fit into one transaction: name fewer satributes in filterSatributes',
+        'these special ranges do not fit into one transaction; name fewer satributes in filterSatributes',
       );
     case 'fee-unpaid':
       // the exact message that public clients show

@@ -43,7 +43,7 @@ function tracerOf({ satTracer = null }: AppDependencies): SatTracer {
   if (satTracer !== null) return satTracer;
   throw new AppError(
     'no_node',
-    'only a node knows which outputs are unspent, and this server has none: start it with --node',
+    'only a node knows which outputs are unspent, but this server has no node; start it with --node',
   );
 }
 
@@ -74,7 +74,7 @@ function addressRoute(app: App, deps: AppDependencies): void {
       const asker = askerOf(reply);
       const scanner = tracerOf(deps);
       const { utxos } = await utxosOf(deps).unspent([{ script, address }], asker);
-      const gone = (): string => 'for the node it is not an unspent output';
+      const gone = (): string => 'the node does not have it as an unspent output';
       return sendJsonInTurns(reply, { result: await scanOutputs(deps, scanner, utxos, asker, gone) });
     },
   });

@@ -116,7 +116,7 @@ async function addKnown(
 ): Promise<void> {
   const left = rangesMax - scan.ranges.length - scan.specialRanges.length - ranges.length;
   if (left < 0) {
-    scan.unknown.push({ output, reason: 'the answer would be too large: ask for fewer outputs' });
+    scan.unknown.push({ output, reason: 'the answer would be too large; request fewer outputs' });
     return;
   }
   const special = await specialOf(ranges, book, work, left);
@@ -124,7 +124,7 @@ async function addKnown(
   if (!special.isComplete)
     scan.unknown.push({
       output,
-      reason: 'not all of its special ranges are listed: /outputs/<outpoint>/sats counts them',
+      reason: 'not all of its special ranges are listed, but /outputs/<outpoint>/sats counts all of them',
     });
   let offset = 0;
   for (const { start, end } of ranges) {

@@ -94,7 +94,7 @@ function questionOf(query: FacetsQuery): FacetsQuestion {
   const { text, hash } = query;
   const corpus = choice(query.corpus, 'corpus', ['content', 'metadata']) ?? 'content';
   if (isSet(query.pending))
-    throw invalid('pending excludes facets: they count indexed blocks only', 'pending');
+    throw invalid('pending excludes facets, because facets only count indexed blocks', 'pending');
   checkCorpus(corpus, query);
   const filter = searchFilterOf(query);
   const narrowed = filter === undefined ? {} : { filter };
@@ -110,10 +110,10 @@ function questionOf(query: FacetsQuery): FacetsQuestion {
 function checkCorpus(corpus: Corpus, { text, hash, key, value }: FacetsQuery): void {
   if (corpus === 'content') {
     if (key !== undefined || value !== undefined)
-      throw invalid('key and value go with corpus=metadata', key === undefined ? 'value' : 'key');
+      throw invalid('key and value need corpus=metadata', key === undefined ? 'value' : 'key');
     requireOneOf({ text, hash });
   } else if (hash !== undefined) {
-    throw invalid('hash goes with corpus=content', 'hash');
+    throw invalid('hash needs corpus=content', 'hash');
   }
 }
 

@@ -144,7 +144,10 @@ export const isSet = (given: string | undefined): boolean => given === '1' || gi
 export function matchOf({ phrase, words, fuzzy }: MatchQuery): { match: TextMatch; phrase: boolean } {
   const match = isSet(fuzzy) ? 'fuzzy' : isSet(words) ? 'words' : 'substring';
   if (match !== 'substring' && isSet(phrase)) {
-    throw invalid(`phrase excludes ${match}: a phrase is one needle, not words`, 'phrase');
+    throw invalid(
+      `phrase excludes ${match}, because a phrase is one needle and not a list of words`,
+      'phrase',
+    );
   }
   return { match, phrase: isSet(phrase) };
 }
@@ -155,7 +158,7 @@ export function withoutTextOptions(
   where: string,
 ): void {
   for (const name of ['words', 'fuzzy', 'highlight'] as const) {
-    if (isSet(given[name])) throw invalid(`${name} goes with text, not with ${where}`, name);
+    if (isSet(given[name])) throw invalid(`${name} can only be used with text, not with ${where}`, name);
   }
 }
 
@@ -176,7 +179,7 @@ export function searchPagingOf(query: PagingQuery): SearchPaging & { readonly hi
   if (cursor !== undefined && page !== undefined)
     throw invalid('only one of page and cursor can be given', 'cursor');
   if (cursor !== undefined && pending) {
-    throw invalid('pending excludes cursor: pending matches have no stable place', 'pending');
+    throw invalid('pending excludes cursor, because pending matches have no stable position', 'pending');
   }
   if (highlight && itemsPerPage > highlightedMax) {
     throw invalid(`itemsPerPage must be <= ${highlightedMax} with highlight`, 'itemsPerPage');

@@ -9,7 +9,7 @@ export function requireOneOf(parameters: Readonly<Record<string, string | undefi
   const message =
     given.length === 0
       ? `one of ${all} is required`
-      : `only one of ${all} can be searched at once, not ${given.join(' and ')}`;
+      : `only one of ${all} can be searched at once, but the request has ${given.join(' and ')}`;
   const [, second] = given;
   throw new AppError('request_invalid', message, second === undefined ? {} : { parameter: second });
 }

@@ -71,7 +71,7 @@ const waitMs = 10_000;
 const eachMax = 2;
 
 function busy(): AppError {
-  return new AppError('search_busy', 'too many large lists are being answered: try again in a few seconds');
+  return new AppError('search_busy', 'too many large lists are being answered; try again in a few seconds');
 }
 
 /**

@@ -152,7 +152,7 @@ export class BlockAnswers {
 
 async function fromNode(node: NodeRpc | null, hash: BlockHashHex): Promise<Uint8Array> {
   if (node === null)
-    throw new AppError('no_node', 'this server has neither the bytes of this block nor a node to ask');
+    throw new AppError('no_node', 'this server has neither the bytes of this block nor a node');
   const bytes = await nodeBlock(node, hash);
   if (bytes === null) throw new AppError('no_node', `the node no longer has the bytes of block ${hash}`);
   return bytes;

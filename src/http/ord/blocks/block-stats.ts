@@ -59,7 +59,7 @@ export function blockStats(block: RawBlock, height: Height, network: NetworkName
 }
 
 function mismatch(): AppError {
-  return new AppError('spent_outputs_mismatch', 'the spent outputs do not fit the block');
+  return new AppError('spent_outputs_mismatch', 'the spent outputs do not match the block');
 }
 
 /** Reads the outputs that the next transaction in `spent` spends, and returns the sum of their values. */

@@ -116,7 +116,7 @@ async function sendHashAt(
   if (block !== null) return sendOrd(request, reply, tip, show(displayHash(block.hash)), form);
   const isBelow = tip !== null && height < tip.height;
   if (isBelow && node === null)
-    throw new AppError('no_node', `block ${height} is not indexed, and this server has no node to ask`);
+    throw new AppError('no_node', `block ${height} is not indexed, and this server has no node`);
   const hash = isBelow && node !== null ? await nodeBlockHash(node.of(asker), height) : null;
   if (hash === null) throw new AppError('not_found', `block ${height} not found`);
   return sendOrd(request, reply, tip, show(hash), { ...form, live: true });

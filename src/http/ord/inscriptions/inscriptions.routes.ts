@@ -208,7 +208,7 @@ function* answerParts(
 }
 
 function tooLarge(): AppError {
-  return new AppError('request_invalid', 'the answer would be too large: ask for fewer inscriptions');
+  return new AppError('request_invalid', 'the answer would be too large; request fewer inscriptions');
 }
 
 /** Responds with data about an inscription's gallery. */

@@ -154,7 +154,7 @@ export class OutputSearch {
         if (readBytes > transactionBytesMax)
           throw new AppError(
             'request_invalid',
-            `the transactions of these outputs have more than ${transactionBytesMax} bytes: ask for fewer outputs`,
+            `the transactions of these outputs have more than ${transactionBytesMax} bytes; request fewer outputs`,
           );
         for (const { place, outpoint } of group) await show(place, outpoint, found);
       });
@@ -268,6 +268,6 @@ function factsOf(
 /** Explains why it is unknown whether an output is spent, and what the server would need to know this. */
 function whyUntold(outpoint: Outpoint, knowsRunes: boolean, hasAllWithValue: boolean): string {
   const held = knowsRunes ? 'neither inscriptions nor runes' : 'no inscription, and its runes are unknown';
-  const needed = hasAllWithValue ? 'it has no sats either: ' : '';
-  return `output ${outpointText(outpoint)} holds ${held}: ${needed}whether it is spent needs a node or --index-addresses`;
+  const needed = hasAllWithValue ? 'It also has no sats. ' : '';
+  return `output ${outpointText(outpoint)} holds ${held}. ${needed}Without a node or --index-addresses it is unknown whether the output is spent`;
 }

@@ -130,7 +130,7 @@ export class Outputs {
     const count = (name: string, length: number): void => {
       chars += length * (timesOf.get(name)?.length ?? 0);
       if (chars > answerCharsMax)
-        throw new AppError('request_invalid', 'the answer would be too large: ask for fewer outputs');
+        throw new AppError('request_invalid', 'the answer would be too large; request fewer outputs');
     };
     // check the size before the node is queried
     const contents: HeldTexts[] = [];

@@ -38,7 +38,7 @@ export class NodeCalls {
     waiting: waitingMax,
     waitMs,
     refusal: () =>
-      new AppError('overloaded', 'too many answers are waiting for the node: try again in a few seconds'),
+      new AppError('overloaded', 'too many requests are waiting for the node; try again in a few seconds'),
   });
 
   constructor(node: NodeRpc) {

@@ -153,7 +153,7 @@ function transactionOf(hex: string, txid: Txid): RawTransaction {
   if (Buffer.compare(transaction.txid, txid) === 0) return transaction;
   throw new AppError(
     'node_answer_invalid',
-    `the node answered with a transaction other than ${displayHash(txid)}`,
+    `the node returned another transaction than ${displayHash(txid)}`,
   );
 }
 
@@ -214,12 +214,12 @@ export async function nodeStats(node: NodeRpc, hash: BlockHashHex): Promise<Bloc
   const figure = (name: string): number => {
     const value = found[name];
     if (typeof value === 'number') return value;
-    throw new AppError('node_answer_invalid', `the node gives no ${name} of a block`);
+    throw new AppError('node_answer_invalid', `the node returned no ${name} for a block`);
   };
   const sats = (name: string): Sats => {
     const value = figure(name);
     if (isSats(value)) return value;
-    throw new AppError('node_answer_invalid', `the node gives ${value} sats as ${name} of a block`);
+    throw new AppError('node_answer_invalid', `the node returned ${value} sats as ${name} of a block`);
   };
   return {
     averageFee: sats('avgfee'),
@@ -244,7 +244,7 @@ export async function nodeFees(node: NodeRpc, hash: BlockHashHex): Promise<Sats 
   if (found === null) return null;
   const { totalfee: fees } = found;
   if (typeof fees === 'number' && isSats(fees)) return fees;
-  throw new AppError('node_answer_invalid', 'the node gives no fees of a block');
+  throw new AppError('node_answer_invalid', 'the node returned no fees for a block');
 }
 
 /** A transaction of the node's mempool. */

@@ -44,7 +44,7 @@ export class RawBlocks {
     running: readsMax,
     waiting: waitingMax,
     waitMs,
-    refusal: () => new AppError('overloaded', 'too many blocks are being read: try again in a few seconds'),
+    refusal: () => new AppError('overloaded', 'too many blocks are being read; try again in a few seconds'),
   });
 
   constructor(source: BlockSource | null) {

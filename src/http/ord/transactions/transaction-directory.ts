@@ -38,7 +38,7 @@ export class TransactionDirectory {
     running: 1,
     waiting: waitingMax,
     waitMs,
-    refusal: () => new AppError('overloaded', 'the blocks are being read: try again in a few seconds'),
+    refusal: () => new AppError('overloaded', 'the blocks are being read; try again in a few seconds'),
   });
 
   constructor(rawBlocks: RawBlocks) {

@@ -141,7 +141,7 @@ export class Transactions {
         known === null
           ? `no inscription or rune in its outputs leads to ${name}`
           : `the bytes of block ${known.height}, which contains ${name}, are missing here`;
-      throw new AppError('no_node', `${missing}, and this server has no node to ask`);
+      throw new AppError('no_node', `${missing}, and this server has no node`);
     }
     for (const place of places) {
       const transaction = await this.#inBlock(txid, place, null, asker);

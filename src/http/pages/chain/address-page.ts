@@ -117,7 +117,7 @@ async function totalsOf(client: ClientBase, tip: Tip | null, script: Uint8Array)
 /** A note that outputs are unknown, because the index lacks some blocks. `null` if no block is missing. */
 async function gapWords(client: ClientBase): Promise<string | null> {
   const { islands } = await chainCounts(client);
-  return islands > 1 ? 'Blocks are missing here: only inscriptions with a known owner are listed.' : null;
+  return islands > 1 ? 'Blocks are missing here, so only inscriptions with a known owner are listed.' : null;
 }
 
 /** The runes of a page, and one rune more. `null` if runes are unknown. */

@@ -43,9 +43,13 @@ export async function addressSales(
 ): Promise<AddressSales> {
   const before = after === undefined ? null : parseSalePlace(after);
   if (after !== undefined && before === null)
-    throw new AppError('request_invalid', 'after is not a place in this list: follow the links of the page', {
-      parameter: 'after',
-    });
+    throw new AppError(
+      'request_invalid',
+      'after is not a position in this list; follow the links of the page',
+      {
+        parameter: 'after',
+      },
+    );
   const why = await whyUnknown(client);
   if (why !== null) return { sales: { kind: 'unknown', why }, next: null };
   const { sales, next } = await salesOfAddress(client, { script, side, before, limit: rowsMax });

@@ -10,7 +10,7 @@ export function feeOutlook(feeRate: number, fees: RecommendedFees): string {
   if (feeRate >= hourFee) return `its fee rate is enough for an hour ${by(hourFee)}`;
   if (feeRate >= economyFee) return `its fee rate is enough for a day ${by(economyFee)}`;
   if (feeRate >= minimumFee)
-    return `its fee rate is below the estimate for a day (${economyFee} sat/vB): it may wait long`;
+    return `its fee rate is below the estimate for a day (${economyFee} sat/vB), so it may wait long`;
   return `its fee rate is below the node’s minimum (${minimumFee} sat/vB)`;
 }
 

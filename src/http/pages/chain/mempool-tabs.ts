@@ -54,9 +54,13 @@ export async function mempoolTab(client: ClientBase, question: MempoolQuestion):
 function placeIn(text: string, count: number): number[] {
   const numbers = text.split('.').map((part) => (/^\d{1,15}$/u.test(part) ? Number(part) : Number.NaN));
   if (numbers.length === count && !numbers.some(Number.isNaN)) return numbers;
-  throw new AppError('request_invalid', 'before is not a place in this list: follow the links of the page', {
-    parameter: 'before',
-  });
+  throw new AppError(
+    'request_invalid',
+    'before is not a position in this list; follow the links of the page',
+    {
+      parameter: 'before',
+    },
+  );
 }
 
 function positionIn(text: string | undefined): number {

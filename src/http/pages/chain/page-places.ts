@@ -2,7 +2,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 
 /** The error for a position that is not from a page of the list. */
 export const notOurs = (): AppError =>
-  new AppError('request_invalid', 'after is not a place in this list: follow the links of the page', {
+  new AppError('request_invalid', 'after is not a position in this list; follow the links of the page', {
     parameter: 'after',
   });
 

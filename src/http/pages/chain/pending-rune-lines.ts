@@ -54,11 +54,11 @@ const problems: Readonly<Record<string, string>> = {
   reserved: 'the name is reserved',
   uncommitted: 'nothing commits to the name',
   immature: 'the commitment to the name is too young',
-  unknown: 'whether it may have the name is unknown',
+  unknown: 'it is unknown whether it may have the name',
 };
 
 function problemOf(state: string, rivalCount: number): string | null {
-  const rivals = rivalCount === 0 ? null : 'others etch the same name: at most one gets it';
+  const rivals = rivalCount === 0 ? null : 'others etch the same name, so at most one gets it';
   return problems[state] ?? rivals;
 }
 
@@ -108,7 +108,7 @@ function lineOf(
       isEtched: rune !== null,
       amount: shownAmount(amount, etched?.divisibility ?? 0),
       symbol: symbolOf(etched?.symbol ?? null),
-      problem: etched === null ? 'in base units: its etching waits too' : null,
+      problem: etched === null ? 'in base units, because its etching is also pending' : null,
       ...transactionOf(row),
     },
   ];

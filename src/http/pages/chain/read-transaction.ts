@@ -166,6 +166,6 @@ export function spentIn(spentOutputs: Uint8Array, index: number): RawOutput[] {
     }
   }
   if (reader.isBroken || index >= count)
-    throw new AppError('spent_outputs_mismatch', 'the spent outputs do not fit the block');
+    throw new AppError('spent_outputs_mismatch', 'the spent outputs do not match the block');
   return spent;
 }

@@ -16,7 +16,7 @@ type Found = readonly Pick<Meaning, 'kind'>[];
 export function missesOf(given: string, found: Found, network: NetworkParameters): string[] {
   const address = parseAddress(given.trim(), network);
   if (address.kind === 'refused' && address.reason === 'belongs to another network')
-    return [`This is an address of another network: this server follows ${network.name}.`];
+    return [`This is an address of another network, but this server follows ${network.name}.`];
   const words = readNotations(given, network).map((notation) => missWords(notation, found));
   return words.filter((sentence) => sentence !== null);
 }

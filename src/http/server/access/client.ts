@@ -71,6 +71,6 @@ function tellOfUnnamed({ log }: FastifyRequest, found: ForwardedClient, { logged
   logged.add(proxy);
   log.warn(
     { proxy, instead: instead.slice(0, shownChars) },
-    'a proxy of TRUST_PROXY names no client in X-Forwarded-For or Forwarded: its requests share the limits of one address (docs/access.md, "Rates")',
+    'a proxy of TRUST_PROXY names no client in X-Forwarded-For or Forwarded, so all of its requests share the limits of one IP address (docs/access.md, "Rates")',
   );
 }

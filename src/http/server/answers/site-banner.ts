@@ -101,7 +101,7 @@ function problemBanner(
   const time = since.toISOString().slice(11, 16);
   return {
     kind: 'no-node',
-    words: `The Bitcoin node has not answered since ${time} UTC: new blocks wait; ${at}.`,
+    words: `The Bitcoin node has not answered since ${time} UTC, so new blocks wait; ${at}.`,
   };
 }
 

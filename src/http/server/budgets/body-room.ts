@@ -45,7 +45,7 @@ export class BodyRoom {
   check(client: string, bytes: number): void {
     const { totalBytes, eachBytes } = this.#size;
     if (this.#used.total + bytes <= totalBytes && this.#used.of(client) + bytes <= eachBytes) return;
-    throw new AppError('bodies_busy', 'too many large bodies are being sent: try again in a few seconds');
+    throw new AppError('bodies_busy', 'too many large bodies are being sent; try again in a few seconds');
   }
 
   /** Begins to count a request. It holds no memory until it calls `grow`. */

@@ -147,7 +147,7 @@ export function tellOfClients(app: FastifyInstance, gates: readonly Pick<FairGat
 }
 
 function tooMany(): AppError {
-  return new AppError('overloaded', 'there are too many requests at once: try again in a few seconds');
+  return new AppError('overloaded', 'there are too many requests at once; try again in a few seconds');
 }
 
 /**
@@ -242,7 +242,7 @@ function watchConnections(metrics: Metrics, connections: Connections, slowReader
   });
   metrics.read({
     name: 'satscribe_http_connections_ended',
-    help: 'Connections since the start that were refused, closed while idle to make room, or closed because their answers were not taken',
+    help: 'Connections since the start that were refused, that were idle and closed to make space, or that were closed because the client did not receive its answers',
     labels: ['why'],
     values: () => [
       { labels: { why: 'refused' }, value: connections.counts.refused },

@@ -160,5 +160,5 @@ async function partOfBody(client: pg.ClientBase, body: StoredBody, part: BodyPar
 
 /** The error when too many requests read contents. */
 export function contentsBusy(): AppError {
-  return new AppError('contents_busy', 'too many contents are being read: try again in a few seconds');
+  return new AppError('contents_busy', 'too many contents are being read; try again in a few seconds');
 }

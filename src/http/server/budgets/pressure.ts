@@ -30,7 +30,7 @@ export function refuseUnderPressure(
     sampleInterval: eventLoopSampleMs,
     pressureHandler: (request) => {
       if (request.routeOptions.config.answersUnderPressure === true) return;
-      throw new AppError('overloaded', 'there are too many requests at once: try again in a few seconds');
+      throw new AppError('overloaded', 'there are too many requests at once; try again in a few seconds');
     },
   });
 }

@@ -45,16 +45,16 @@ export class Shares {
     if (this.#held.of(client) >= each) {
       throw new AppError(
         'too_many_at_once',
-        `you already have ${each} ${what} open, the most that one client may have`,
+        `you already have ${each} ${what} open, the maximum for one client`,
       );
     }
     if (eachNetwork !== undefined && this.#heldByNetwork.of(network) >= eachNetwork) {
       throw new AppError(
         'too_many_at_once',
-        `your network already has ${eachNetwork} ${what} open, the most that one network may have`,
+        `your network already has ${eachNetwork} ${what} open, the maximum for one network`,
       );
     }
-    if (this.#held.total >= total) throw full(`there are ${total} ${what} already`);
+    if (this.#held.total >= total) throw full(`there are already ${total} ${what}`);
     this.#held.add(client, 1);
     this.#heldByNetwork.add(network, 1);
     whenOut(() => {

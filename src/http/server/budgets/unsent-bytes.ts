@@ -72,10 +72,10 @@ export class UnsentBytes {
 function tooMuch(own: number): AppError {
   return new AppError(
     'too_many_at_once',
-    `${own} bytes of earlier answers wait for you: take them before you ask for more`,
+    `${own} bytes of earlier answers still wait for you; receive these answers before you request more`,
   );
 }
 
 function busy(): AppError {
-  return new AppError('answers_busy', 'too many answers wait for slow clients: try again in a few seconds');
+  return new AppError('answers_busy', 'too many answers wait for slow clients; try again in a few seconds');
 }

@@ -161,13 +161,13 @@ export const isTooMuchAtOnce = (error: unknown): boolean =>
  */
 export function toldOf({ code, message }: AppError): string {
   if (code.startsWith('node_')) return 'the node does not answer';
-  if (code === 'postgres_timeout') return 'the database takes too long for this answer: ask for less at once';
+  if (code === 'postgres_timeout') return 'the database takes too long for this answer; request less at once';
   if (code.startsWith('postgres_') || code === 'disk_full') return 'the database does not answer';
   if (code === 'file_unusable') return 'the server cannot use its files now';
   if (code === 'search_engine_behind')
-    return 'the search index is not up to date yet: try again in a few seconds';
+    return 'the search index is not up to date yet; try again in a few seconds';
   return code.startsWith('search_engine_')
-    ? 'searches cannot be answered now: try again in a few seconds'
+    ? 'searches cannot be answered now; try again in a few seconds'
     : message;
 }
 

@@ -17,9 +17,10 @@ export function whyNotFollowed(
   if (state === null && node == null)
     return new AppError(
       'no_node',
-      `pending transactions come from a node's mempool, and this service has no node${otherwise}`,
+      `pending transactions come from the mempool of a node, but this service has no node${otherwise}`,
     );
   const why =
-    state?.problem ?? (state === null ? 'it has not been read yet' : `its follower is ${state.state}`);
+    state?.problem ??
+    (state === null ? 'it has not been read yet' : `the state of its follower is ${state.state}`);
   return new AppError('mempool_not_followed', `the mempool is not followed: ${why}${otherwise}`);
 }

@@ -31,6 +31,6 @@ export function refuseRepeatedHeaders({ rawHeaders }: IncomingMessage): void {
 }
 
 const repeated = (parameter: string): AppError =>
-  new AppError('header_repeated', `the header ${parameter} is sent more than once: send it once`, {
+  new AppError('header_repeated', `the header ${parameter} is sent more than once, but only one is allowed`, {
     parameter,
   });

@@ -51,7 +51,7 @@ export function checkRequests(app: FastifyInstance): void {
 /** The error for a request without a body. For ord's lists of ids, its status is 415, as in ord. */
 function bodyMissing({ sink, body: kind = 'json' }: FastifyContextConfig): AppError {
   if (sink !== undefined)
-    return new AppError('request_invalid', 'the body is missing: send the bytes of the file');
+    return new AppError('request_invalid', 'the body is missing; send the bytes of the file');
   const code = kind === 'texts' ? 'media_type_unsupported' : 'request_invalid';
-  return new AppError(code, `the body is missing: send it with content-type: ${mediaTypes[kind]}`);
+  return new AppError(code, `the body is missing; send it with the header content-type: ${mediaTypes[kind]}`);
 }

@@ -147,7 +147,7 @@ describe('contents', () => {
       await waitUntil(() => reads.waiting.length === 2);
       const refused = await get('short');
       expect(refused.status).toBe(503);
-      expect(await refused.text()).toBe('too many contents are being read: try again in a few seconds\n');
+      expect(await refused.text()).toBe('too many contents are being read; try again in a few seconds\n');
       // other responses have their own connections
       expect((await fetch(new URL('/blockheight', address))).status).toBe(200);
       await waitUntil(async () => (await runningReads()) === 1);

@@ -321,18 +321,22 @@ describe('GET /preview/<id>', () => {
   });
 
   test.each([
-    ['html bomb', 'full', 'decode to more than 16 MB: not shown here, but at /content/'],
+    ['html bomb', 'full', 'decode to more than 16 MB, so it is not shown here, but at /content/'],
     ['html bomb', 'card', 'decode to more than 16 MB</p>'],
     ['5 MB of html', 'card', 'decode to 5.0 MB</p>'],
-    ['odd html', 'full', 'in an encoding that is not decoded here: not shown here, but at /content/'],
+    [
+      'odd html',
+      'full',
+      'in an encoding that is not decoded here, so it is not shown here, but at /content/',
+    ],
     ['broken html', 'full', 'that do not decode'],
     ['broken text', 'full', 'text/plain that does not decode'],
-    ['packed picture bomb', 'full', '50,000 × 50,000 pixels: not shown here, but at /content/'],
-    ['pixel bomb', 'full', '50,000 × 50,000 pixels: not shown here, but at /content/'],
+    ['packed picture bomb', 'full', '50,000 × 50,000 pixels, so it is not shown here, but at /content/'],
+    ['pixel bomb', 'full', '50,000 × 50,000 pixels, so it is not shown here, but at /content/'],
     ['pixel bomb', 'card', '50,000 × 50,000 pixels</p>'],
     ['late pixel bomb', 'card', '60,000 × 60,000 pixels</p>'],
     ['large picture', 'card', '8,000 × 8,000 pixels</p>'],
-    ['no picture', 'full', 'image/png: not shown here, but at /content/'],
+    ['no picture', 'full', 'image/png, so it is not shown here, but at /content/'],
     ['delegating to a bomb', 'card', 'decode to more than 16 MB</p>'],
   ])('of %s (%s) is words', async (name, size, words) => {
     const answer = await http.app.inject({

@@ -105,10 +105,10 @@ describe('the stream of a kind', () => {
     ['/events/text/100?kind=9', 'kind must be one of inscriptions, births'],
     [
       '/events?kind=births&from=12.3',
-      'from is the id of an event of another kind: those of births are like 12.b3',
+      'from is the id of another kind of event; an id of births is like 12.b3',
     ],
-    ['/events?from=12.b3', 'from is the id of an event of another kind: those of inscriptions are like 12.3'],
-    ['/events?after=12.r3', 'after is the id of an event of another kind'],
+    ['/events?from=12.b3', 'from is the id of another kind of event; an id of inscriptions is like 12.3'],
+    ['/events?after=12.r3', 'after is the id of another kind of event'],
     [
       '/events?kind=births&after=12.B3',
       'after is not the id of an event, such as 12.b3, or a sequence, such as 12',
@@ -124,7 +124,7 @@ describe('the stream of a kind', () => {
     const headers = { accept: 'text/event-stream', 'last-event-id': '12.3' };
     const answer = await fetch(`${address}/events?kind=births`, { headers });
     expect(answer.status).toBe(400);
-    expect(await answer.text()).toContain('Last-Event-ID is the id of an event of another kind');
+    expect(await answer.text()).toContain('Last-Event-ID is the id of another kind of event');
   });
 });
 

@@ -228,7 +228,7 @@ describe('server-sent events', () => {
     await until(() => expect(refused.ended).toBe(true));
     expect(JSON.parse(body())).toEqual({
       status: 'error',
-      reason: 'there are 100 streams of events already',
+      reason: 'there are already 100 streams of events',
       code: 'too_many_streams',
     });
     many[7]!.close();

@@ -174,12 +174,12 @@ describe('/inscriptions', () => {
     ['contentType=*/*', 'contentType must be an exact type, or a class such as image/*'],
     ['parent=x', 'parent is not an inscription id'],
     ['delegate=1', 'delegate is not an inscription id'],
-    ['cursor=x', 'cursor is not one of this list'],
+    ['cursor=x', 'the cursor does not belong to this list'],
     [
       'address=bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
-      'address: bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4 belongs to another network; this server serves regtest',
+      'address: bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4 belongs to another network, but this server serves regtest',
     ],
-    ['address=hello', 'address: hello is not a Bitcoin address; this server serves regtest'],
+    ['address=hello', 'address: hello is not a Bitcoin address, but this server serves regtest'],
   ])('refuses %s', async (query, error) => {
     expect(await get(`/inscriptions?${query}`)).toMatchObject({
       status: 400,
@@ -457,7 +457,7 @@ describe('a cursor', () => {
     onTestFinished(() => indexed(database.pool, best.tip, true));
     expect(await get(`/inscriptions?limit=1&cursor=${newest.next_cursor}`)).toMatchObject({
       status: 410,
-      body: { error: 'the chain was reorganised after this cursor: start at the first page' },
+      body: { error: 'the chain was reorganised after this cursor; start again at the first page' },
     });
     const page = await app.inject({
       url: `/inscriptions?limit=1&tokens=show&cursor=${newest.next_cursor}`,

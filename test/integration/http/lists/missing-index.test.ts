@@ -70,7 +70,7 @@ test.each([
       expect(refused.json()).toEqual({
         status: 'error',
         reason:
-          'the index of owners is still being built (blocks are indexed up to height 239): try again later',
+          'the index of owners is still being built (blocks are indexed up to height 239); try again later',
       });
     }
     if (asked.includes('/address')) {

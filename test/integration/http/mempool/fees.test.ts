@@ -11,7 +11,7 @@ test('without a node there are no fees', async () => {
   const answer = await app.inject(url);
   expect([answer.statusCode, answer.json()]).toEqual([
     404,
-    { status: 'error', error: 'fees come from a node, and this server has no node' },
+    { status: 'error', error: 'fees come from a node, but this server has no node' },
   ]);
   await app.close();
 });

@@ -29,7 +29,7 @@ describe('/mempool', () => {
       const answer = await get(`/mempool/${list}`);
       expect(answer.statusCode).toBe(404);
       expect(answer.json()).toMatchObject({
-        error: "pending transactions come from a node's mempool, and this service has no node",
+        error: 'pending transactions come from the mempool of a node, but this service has no node',
         code: 'no_node',
       });
     }
@@ -102,11 +102,11 @@ describe('/mempool', () => {
   test('refuses unknown parameters', async () => {
     await follow(1);
     const wrong = {
-      '/mempool/inscriptions?cursor=x': 'cursor is not one of this list',
-      '/mempool/inscriptions?cursor=1.2.3': 'cursor is not one of this list',
-      '/mempool/inscriptions?cursor=99999999999999999.0': 'cursor is not one of this list',
-      '/mempool/transfers?cursor=1.x': 'cursor is not one of this list',
-      '/mempool/departures?cursor=-1': 'cursor is not one of this list',
+      '/mempool/inscriptions?cursor=x': 'the cursor does not belong to this list',
+      '/mempool/inscriptions?cursor=1.2.3': 'the cursor does not belong to this list',
+      '/mempool/inscriptions?cursor=99999999999999999.0': 'the cursor does not belong to this list',
+      '/mempool/transfers?cursor=1.x': 'the cursor does not belong to this list',
+      '/mempool/departures?cursor=-1': 'the cursor does not belong to this list',
       '/mempool/transfers?address=bc1qxy2kgdygjrsqtzq2n0yrf2493p83kkfjhx0wlh':
         'the address belongs to another network',
       '/mempool/transfers?inscription=7': 'inscription is not an inscription id',

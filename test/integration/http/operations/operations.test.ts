@@ -139,7 +139,7 @@ describe('/health/ready', () => {
     expect(refused.statusCode).toBe(503);
     expect(refused.headers['retry-after']).toBe('2');
     expect(refused.json()).toMatchObject({
-      reason: 'The table parent_children is being filled: it has reached height 0 of 1.',
+      reason: 'The table parent_children is being filled. It has reached height 0 of 1.',
     });
     await pool.query('DELETE FROM chain.derived_tables');
   });

@@ -182,7 +182,7 @@ describe.skipIf(bitcoindForTests() === null)('with a node and no blocks of its o
           expect(answer.statusCode).toBe(404);
           expect(answer.json()).toEqual({
             status: 'error',
-            error: `output ${spent.key} holds neither inscriptions nor runes: whether it is spent needs a node or --index-addresses`,
+            error: `output ${spent.key} holds neither inscriptions nor runes. Without a node or --index-addresses it is unknown whether the output is spent`,
           });
         }
         const bare = (await ask('neither', `/output/${spent.key}`)).json<{ error: string }>();

@@ -417,7 +417,7 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
     const { height } = best!.headers.at(-1)!;
     await setAnchored(height, false);
     const words =
-      'runes are unknown here: blocks since the first rune height are missing. `npm run demo -- --sample regtest` has a whole chain';
+      'runes are unknown here, because blocks since the first rune height are missing. `npm run demo -- --sample regtest` has a complete chain';
     for (const url of [`/rune/${runes[0]!.value.id}`, '/runes'])
       expect(await get(url)).toMatchObject({ status: 404, body: { error: words } });
     await expectUnknown(400);
@@ -449,7 +449,7 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
          tip_hash = (SELECT hash FROM chain.blocks WHERE height = $1) WHERE name = 'runes'`,
       [height - 1],
     );
-    const said = `it has reached height ${height - 1} of ${height}`;
+    const said = `It has reached height ${height - 1} of ${height}`;
     for (const url of [`/rune/${runes[0]!.value.id}`, '/runes']) {
       const { status, body } = await get(url);
       expect(status).toBe(503);

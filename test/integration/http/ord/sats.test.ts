@@ -93,7 +93,7 @@ describe('/sat', () => {
     expect(last.body).toContain('which is still to come');
     const refused = await sat('-1', { accept });
     expect(refused.headers['content-type']).toContain('text/html');
-    expect(refused.body).toContain('-1 names no sat. A sat is named by its number, name');
+    expect(refused.body).toContain('-1 names no sat. Name a sat by its number, name');
     expect(refused.body).toContain('href="/?q=-1"');
     expect(refused.headers['vary']).toContain('Accept');
     expect((await sat('-1')).body).toContain('failed to parse sat');

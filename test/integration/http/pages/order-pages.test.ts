@@ -75,7 +75,7 @@ test('a service that takes no orders says why, and what its operator can do', as
   const without = await createHttpApp([]);
   try {
     const page = await without.app.inject({ url: '/inscribe', headers: { accept: browser } });
-    expect(page.body).toContain('this service takes no orders');
+    expect(page.body).toContain('this service accepts no orders');
     expect(page.body).toContain('satscribe wallet init');
     expect(page.body).not.toContain('<form id="inscribe"');
   } finally {

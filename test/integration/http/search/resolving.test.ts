@@ -193,7 +193,7 @@ describe('while texts cannot be searched', () => {
   };
 
   test.each([
-    ['search_engine_unreachable', 'searches cannot be answered now: try again in a few seconds', 503],
+    ['search_engine_unreachable', 'searches cannot be answered now; try again in a few seconds', 503],
     ['search_too_broad', 'too many texts', 400],
   ] as const)('the things that a text names are still shown (%s)', async (code, words, status) => {
     const broken = await open(new AppError(code, 'too many texts'));

@@ -36,7 +36,7 @@ beforeAll(async () => {
     running: 2,
     waiting: 1,
     waitMs: 5_000,
-    refusal: () => new AppError('search_busy', 'too many questions like this are under way'),
+    refusal: () => new AppError('search_busy', 'too many searches like this are running'),
   });
   slow = await createHttpApp([], { search: createSearchService({ pool, engine: slowEngine, gate }) });
   address = await slow.app.listen({ port: 0, host: '127.0.0.1' });
@@ -69,7 +69,7 @@ describe('slow searches', () => {
     expect(refused.headers.get('retry-after')).toBe('2');
     expect(await refused.json()).toEqual({
       status: 'error',
-      reason: 'too many questions like this are under way',
+      reason: 'too many searches like this are running',
     });
     for (const answer of [...taken, waiting])
       expect(await (await answer).json()).toMatchObject({ status: 'ok' });

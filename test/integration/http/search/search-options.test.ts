@@ -336,7 +336,7 @@ describe('refused requests', () => {
   test.each([
     ['text=a&pending=1', 'pending excludes facets', 'pending'],
     ['text=a&corpus=all', 'corpus must be one of', 'corpus'],
-    ['text=a&key=b', 'key and value go with corpus=metadata', 'key'],
+    ['text=a&key=b', 'key and value need corpus=metadata', 'key'],
     [`text=a&hash=${'0'.repeat(64)}`, 'only one of text and hash', undefined],
     ['corpus=metadata', 'text is missing', 'text'],
     ['text=a&from=x', 'from is not a whole number', 'from'],

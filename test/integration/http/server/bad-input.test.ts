@@ -127,7 +127,7 @@ describe('impossible searches are refused with HTTP 200 and an error', () => {
       );
     }
     expect((await search(`text=a&hash=${'0'.repeat(64)}`)).body.error).toBe(
-      'only one of text, hash and query can be searched at once, not text and hash',
+      'only one of text, hash and query can be searched at once, but the request has text and hash',
     );
   });
 
@@ -157,7 +157,7 @@ describe('impossible searches are refused with HTTP 200 and an error', () => {
     expect(answer.statusCode).toBe(415);
     expect(answer.json()).toEqual({
       status: 'error',
-      error: 'the body must be sent with content-type: application/json',
+      error: 'the body must be sent with the header content-type: application/json',
       code: 'media_type_unsupported',
       docs: '/docs/#/search/lookUpHashes',
     });

@@ -88,7 +88,7 @@ describe('on the wire', () => {
     ['origin', 'localhost', 'Origin: https://a.example\r\nOrigin: https://b.example'],
     ['last-event-id', 'localhost', 'Last-Event-ID: 1\r\nLast-Event-ID: 2'],
   ])('two headers %s are 400 on every path', async (name, host, more) => {
-    const error = `the header ${name} is sent more than once: send it once`;
+    const error = `the header ${name} is sent more than once, but only one is allowed`;
     for (const path of ['/search?text=hello', '/status', '/nothing', '/events/stream', '/health/live']) {
       const { status, head, body } = await exchange(
         `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${more}\r\n\r\n`,

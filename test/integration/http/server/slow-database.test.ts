@@ -15,7 +15,7 @@ afterAll(() => http.close());
 test('too slow a question for the database is 504 with its own message, on every kind of path', async () => {
   const { app, database } = http;
   await whileLocked(database, 'chain.inscriptions, chain.blocks, chain.state', async () => {
-    const reason = 'the database takes too long for this answer: ask for less at once';
+    const reason = 'the database takes too long for this answer; request less at once';
     const long = `/search?text=a&ignored=${'x'.repeat(32_000)}`;
     for (const url of [
       '/search?text=a',

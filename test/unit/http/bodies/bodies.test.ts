@@ -420,7 +420,7 @@ describe('a form', () => {
 });
 
 describe('a text of a body', () => {
-  const number = 'is a number that cannot be kept exactly: send it as a text';
+  const number = 'is a number that cannot be kept exactly; send it as a text';
   test.each<[string, string, { readonly message: string; readonly parameter?: string }[]]>([
     [
       'a NUL and half of a surrogate pair',
@@ -497,7 +497,9 @@ describe('each path with a body', () => {
   test.each(posts)('%s refuses a request without one', async (url) => {
     const answer = await app.inject({ method: 'POST', url });
     expect(answer.statusCode).toBe(lists.includes(url) ? 415 : 400);
-    expect(answer.body).toContain(`the body is missing: send it with content-type: ${typeOf(url)}`);
+    expect(answer.body).toContain(
+      `the body is missing; send it with the header content-type: ${typeOf(url)}`,
+    );
     const empty = await app.inject({ method: 'POST', url, headers: { 'content-type': typeOf(url) } });
     expect(empty.statusCode).toBe(400);
   });
@@ -521,7 +523,7 @@ describe('each path with a body', () => {
       const encoded = await app.inject({ ...sent, headers });
       expect(encoded.statusCode).toBe(415);
       expect(encoded.body).toContain(
-        `must be sent without content-encoding: ${encoding} is not decoded here`,
+        `must be sent without content-encoding, because ${encoding} is not decoded here`,
       );
       expect(encoded.headers).toMatchObject({ 'accept-encoding': 'identity' });
     }

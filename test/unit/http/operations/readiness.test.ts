@@ -70,7 +70,7 @@ describe('a process is not ready', () => {
     expect(codes({ source: asHeight(14) })).toEqual(['index_behind']);
     expect(codes({ source: asHeight(11) }, 0)).toEqual(['index_behind']);
     const [reason] = unreadyReasons(standing({ source: asHeight(14) }), [], { lagMaxBlocks: 3 });
-    expect(reason?.message).toBe('4 blocks behind node http://127.0.0.1:8332, at height 10.');
+    expect(reason?.message).toBe('The index is 4 blocks behind node http://127.0.0.1:8332, at height 10.');
   });
 
   test('with nothing indexed', () => {

@@ -93,7 +93,9 @@ describe('parameters of searches', () => {
     expect(matchOf({ words: 'true', phrase: '0' })).toEqual({ match: 'words', phrase: false });
     expect(() => matchOf({ words: '1', phrase: '1' })).toThrow('phrase excludes words');
     for (const name of ['words', 'fuzzy', 'highlight']) {
-      expect(() => withoutTextOptions({ [name]: '1' }, 'a hash')).toThrow(`${name} goes with text`);
+      expect(() => withoutTextOptions({ [name]: '1' }, 'a hash')).toThrow(
+        `${name} can only be used with text`,
+      );
     }
   });
 });

@@ -181,7 +181,7 @@ describe('a restricted search', () => {
         'x-api-key': apiKey as string,
         authorization: `Bearer ${bearer as string}`,
       });
-      expect(answer).toMatchObject({ status: 401, ...refused('hold different keys') });
+      expect(answer).toMatchObject({ status: 401, ...refused('have different keys') });
     }
   });
 
@@ -323,7 +323,10 @@ describe('a rate', () => {
     expect((await ask()).headers).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '1' });
     expect((await ask()).status).toBe(200);
     const third = await ask();
-    expect(third).toMatchObject({ status: 429, ...refused('this address may make 2 in 10 s; again in 5 s') });
+    expect(third).toMatchObject({
+      status: 429,
+      ...refused('this address may make only 2 in 10 s; try again in 5 s'),
+    });
     expect(third.headers['retry-after']).toBe('5');
     expect(Number(third.headers['x-ratelimit-reset'])).toBeLessThanOrEqual(10);
     expect(third.headers['access-control-expose-headers']).toContain('Retry-After');
@@ -355,7 +358,9 @@ describe('a rate', () => {
       expect(status).toBe(429);
       expect(body).toEqual({
         status: 'error',
-        error: expect.stringMatching(/^too many requests: this key may make 3 a minute/u) as string,
+        error: expect.stringMatching(
+          /^too many requests, because this key may make only 3 a minute/u,
+        ) as string,
       });
       expect(Number(headers['retry-after'])).toBeGreaterThan(15);
       expect(Number(headers['retry-after'])).toBeLessThanOrEqual(20);

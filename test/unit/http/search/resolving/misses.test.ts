@@ -21,7 +21,7 @@ test.each([
   ['9°0′0″', 'No sat has this notation. The last sat is 2,099,999,997,689,999, at 100 %.'],
   [
     'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
-    'This is an address of another network: this server follows regtest.',
+    'This is an address of another network, but this server follows regtest.',
   ],
 ])('%s has a sentence about what was looked for', (text, sentence) => {
   expect(misses(text)).toEqual([sentence]);

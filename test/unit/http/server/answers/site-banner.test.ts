@@ -49,7 +49,7 @@ describe('the banner of pages', () => {
     expect(bannerOf(standing({ state: 'waiting', problem }))).toEqual({
       kind: 'no-node',
       words:
-        'The Bitcoin node has not answered since 12:00 UTC: new blocks wait; what you see ends at block 100.',
+        'The Bitcoin node has not answered since 12:00 UTC, so new blocks wait; what you see ends at block 100.',
     });
     const other = { code: 'node_pruned', message: 'The node has pruned it.', since: now } as const;
     expect(bannerOf(standing({ state: 'waiting', problem: other }))?.words).toBe(
