@@ -46,7 +46,7 @@ export class KeyLookUps {
   find(hash: Buffer): Promise<KeyFacts | null> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.length >= waitingMax) {
-        reject(new AppError('access_unavailable', 'Too many keys wait to be checked.'));
+        reject(new AppError('access_unavailable', 'Too many keys are waiting to be checked.'));
         return;
       }
       this.#waiting.push({ hash, resolve, reject });

@@ -79,7 +79,10 @@ export function parseDiscounts(text: string): ReadDiscounts {
     if (discount === null) return { kind: 'refused', reason: `${part}: ${discountForm}` };
     const { parameter } = discount;
     if (read.has(parameter))
-      return { kind: 'refused', reason: `${part}: ${parameter} already has another discount` };
+      return {
+        kind: 'refused',
+        reason: `${part} cannot be added, because ${parameter} already has another discount`,
+      };
     read.set(parameter, discount);
   }
   const discounts = discountedFees.flatMap((parameter) => read.get(parameter) ?? []);
@@ -87,7 +90,7 @@ export function parseDiscounts(text: string): ReadDiscounts {
 }
 
 /** The required form of a discount, for messages. */
-const discountForm = `a discount is FEE:SATS or FEE:PERCENT%, FEE one of ${discountedFees.join(', ')}, SATS a whole number from 1 to ${feeMax}, PERCENT from 0.01 to 100 with at most two decimals`;
+const discountForm = `a discount is FEE:SATS or FEE:PERCENT%; FEE is one of ${discountedFees.join(', ')}, SATS is a whole number from 1 to ${feeMax}, PERCENT is from 0.01 to 100 with at most two decimals`;
 
 function parseDiscount(text: string): Discount | null {
   const groups = discountPattern.exec(text)?.groups;

@@ -212,18 +212,18 @@ function refuse(refusal: AppError): Admission {
 function limited(rate: Decision | null, whose: string): Admission {
   if (rate === null || rate.isAllowed) return { refusal: null, rate, key: noKey };
   const seconds = Math.ceil(rate.retryAfterMs / 1000);
-  const message = `too many requests: ${whose} may make ${rateInWords(rate.rate)}; again in ${seconds} s`;
+  const message = `too many requests, because ${whose} may make only ${rateInWords(rate.rate)}; try again in ${seconds} s`;
   return { refusal: new AppError('rate_limited', message), rate, key: noKey };
 }
 
-const howToSend = 'send it as x-api-key or as Authorization: Bearer';
+const howToSend = 'send the key as x-api-key or as Authorization: Bearer';
 
 function missingKey({ scope, origin, referer }: AccessRequest): AppError {
   const site = callingSite(origin, referer);
   const reason =
     site === null
-      ? `${requestsWith(scope)} need a key: ${howToSend}`
-      : `${requestsWith(scope)} from pages of ${site.hostname.slice(0, 100)} need a key: ${howToSend}`;
+      ? `${requestsWith(scope)} need a key; ${howToSend}`
+      : `${requestsWith(scope)} from pages of ${site.hostname.slice(0, 100)} need a key; ${howToSend}`;
   return new AppError('key_missing', reason);
 }
 
@@ -233,9 +233,12 @@ function unknownKey(): AppError {
 }
 
 function twoKeys(): AppError {
-  return new AppError('key_ambiguous', 'x-api-key and Authorization: Bearer hold different keys: send one');
+  return new AppError(
+    'key_ambiguous',
+    'x-api-key and Authorization: Bearer have different keys; send only one of these headers',
+  );
 }
 
 function wrongScope(scope: Scope | null, scopes: readonly Scope[]): AppError {
-  return new AppError('key_scope', `this key is for ${scopes.join(', ')}, not for ${requestsWith(scope)}`);
+  return new AppError('key_scope', `this key is for ${scopes.join(', ')} and not for ${requestsWith(scope)}`);
 }

@@ -25,7 +25,7 @@ export async function ensureCluster(place: ServerPlace): Promise<void> {
   const version = (await files.read(join(clusterDir, 'PG_VERSION')))?.trim();
   if (version !== undefined) {
     if (version === major) return;
-    const message = `The data in ${clusterDir} is of PostgreSQL ${version}; this program brings PostgreSQL ${major}.`;
+    const message = `The data in ${clusterDir} is of PostgreSQL ${version}, but this program has PostgreSQL ${major}.`;
     throw new AppError('postgres_version', message, { found: version, expected: major });
   }
   await makePassword(place, superuser);

@@ -38,9 +38,13 @@ export async function takeDataDirLock(dataDir: string): Promise<DataDirLock> {
   } finally {
     await rm(prepared, { force: true });
   }
-  throw new AppError('data_dir_busy', `Several processes start in the data folder ${dataDir} at once.`, {
-    dataDir,
-  });
+  throw new AppError(
+    'data_dir_busy',
+    `Several processes are starting in the data folder ${dataDir} at the same time.`,
+    {
+      dataDir,
+    },
+  );
 }
 
 /** Throws `data_dir_busy` if a running process owns a data folder. Call it before anything in the folder is changed. */
@@ -50,7 +54,7 @@ export async function refuseOwned(dataDir: string): Promise<void> {
 }
 
 const owned = (dataDir: string, { pid }: Holder): AppError =>
-  new AppError('data_dir_busy', `Process ${pid} already works in the data folder ${dataDir}.`, {
+  new AppError('data_dir_busy', `Process ${pid} already uses the data folder ${dataDir}.`, {
     dataDir,
     pid,
   });

@@ -142,7 +142,7 @@ export async function attachEmbeddedPostgres(dataDir: string): Promise<RoleUrls>
     readPassword({ files, home }, reader),
   ]);
   if (writerPassword === null || readerPassword === null) {
-    const message = `The passwords of the running Postgres in ${home} cannot be read by this account.`;
+    const message = `This account cannot read the passwords of the running Postgres in ${home}.`;
     throw new AppError('postgres_not_running', message, { dataDir });
   }
   return {
@@ -154,7 +154,7 @@ export async function attachEmbeddedPostgres(dataDir: string): Promise<RoleUrls>
 async function passwordOf(place: ServerPlace, role: Role): Promise<string> {
   const password = await readPassword(place, role);
   if (password !== null) return password;
-  const message = `The password file ${passwordFile(place.home, role)} cannot be read by the account of the server.`;
+  const message = `The account of the server cannot read the password file ${passwordFile(place.home, role)}.`;
   throw new AppError('data_dir_unusable', message, { home: place.home });
 }
 
@@ -207,11 +207,13 @@ async function adoptOrEnd(
     const url = connectionUrl({ ...connection, database: 'postgres' }, superuser, password);
     const client = await connectClient(url);
     await client.end();
-    log(`the Postgres that a killed process left running (process ${postmaster.pid}) is taken over`);
+    log(
+      `a killed process left its Postgres running (process ${postmaster.pid}); this process now uses that Postgres`,
+    );
     return connection;
   } catch {
     log(
-      `the Postgres that a killed process left running (process ${postmaster.pid}) does not answer: it is stopped`,
+      `a killed process left its Postgres running (process ${postmaster.pid}), but that Postgres does not answer; it is being stopped`,
     );
     await endServer(place);
     return null;

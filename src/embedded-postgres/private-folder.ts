@@ -17,7 +17,7 @@ export async function makePrivateFolder(path: string, account: ServerAccount | n
     const { uid } = await folder.stat();
     if (account !== null && uid !== account.uid) {
       if (uid !== 0 || (await namesIn(folder, path)).length > 0) {
-        throw unusable(path, `belongs neither to account ${account.name}, nor is it a new folder of root`);
+        throw unusable(path, `does not belong to account ${account.name}, and is not a new folder of root`);
       }
       await folder.chown(account.uid, account.gid);
     }
@@ -54,5 +54,5 @@ export async function followOwnLink(path: string): Promise<string> {
 }
 
 function unusable(path: string, why: string): AppError {
-  return new AppError('data_dir_unusable', `The folder ${path} cannot be used: it ${why}.`, { path });
+  return new AppError('data_dir_unusable', `The folder ${path} cannot be used, because it ${why}.`, { path });
 }

@@ -57,7 +57,7 @@ function lastResortAccount(accounts: readonly ServerAccount[]): ServerAccount {
   if (found !== undefined) return found;
   throw new AppError(
     'postgres_start_failed',
-    'Postgres does not run as root, and this system has no ordinary account and no way to create one.',
+    'Postgres cannot run as root, and this system has no ordinary account and no way to create one.',
   );
 }
 

@@ -17,7 +17,7 @@ export async function installedBinaries(): Promise<ServerBinaries> {
   try {
     packageRoot = dirname(dirname(createRequire(import.meta.url).resolve(name)));
   } catch (error) {
-    const message = `There is no embedded Postgres for ${process.platform}-${process.arch}: the package ${name} is not installed.`;
+    const message = `There is no embedded Postgres for ${process.platform}-${process.arch}, because the package ${name} is not installed.`;
     throw new AppError('postgres_unavailable', message, { package: name }, error);
   }
   const manifest = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8')) as {

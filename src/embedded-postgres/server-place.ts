@@ -45,7 +45,7 @@ export async function findServerPlace(dataDir: string, log: (message: string) =>
   const inside = await insideOf(dataDir);
   const existing = await existingHome(dataDir);
   if (existing !== null && !(await isFolder(existing))) {
-    const message = `The data folder ${dataDir} says that its database is in ${existing}, which does not exist.`;
+    const message = `According to the data folder ${dataDir}, its database is in ${existing}, but that folder does not exist.`;
     throw new AppError('data_dir_unusable', message, { dataDir, home: existing });
   }
   const account = existing === null ? await serverAccount(null) : await accountOf(existing);
@@ -111,7 +111,7 @@ async function claimHome({ home, dataDir: madeFor }: Location, dataDir: string):
   // it may be the same folder under another name, as in a container
   const isSame = from !== null && from.ino === to.ino && from.dev === to.dev;
   if (!isSame && from !== null && (await readLocation(owner))?.home === home) {
-    const message = `The data folder ${dataDir} is a copy of ${owner}; its database is in ${home} and was not copied. Remove ${locationFile} from the copy to begin with an empty database.`;
+    const message = `The data folder ${dataDir} is a copy of ${owner}. Its database is in ${home} and was not copied. Remove ${locationFile} from the copy to begin with an empty database.`;
     throw new AppError('data_dir_unusable', message, { dataDir, owner, home });
   }
   await files.write(join(home, ownerFile), `${own}\n`);
@@ -136,7 +136,7 @@ async function makeHome(
   await serverFiles(account).write(join(home, ownerFile), `${own}\n`);
   const location: Location = { home, dataDir: own };
   await replaceFile(join(dataDir, locationFile), `${JSON.stringify(location, null, 2)}\n`, 0o644);
-  log(`account ${account.name} cannot reach ${dataDir}: the database is put in ${home}`);
+  log(`account ${account.name} cannot reach ${dataDir}, so the database is put in ${home}`);
   return home;
 }
 
@@ -156,7 +156,7 @@ async function readLocation(dataDir: string): Promise<Location | null> {
   } catch {
     // do not add the cause, because it would contain the content of the file
   }
-  throw new AppError('data_dir_unusable', `${path} does not contain the place of the database.`, { path });
+  throw new AppError('data_dir_unusable', `${path} does not contain the path of the database.`, { path });
 }
 
 /** Whether the account can enter the folder and write there. The operating system itself is queried. */
@@ -204,11 +204,12 @@ async function runnableBinaries(
   }
   const place = account === null ? home : await reachableRoot(account);
   if (!isShellSafe(place)) {
-    const message = `The programs of Postgres cannot run below ${place}: a path with one of " $ \` \\ is more than they can handle.`;
+    const message = `The programs of Postgres cannot run below ${place}, because they cannot handle a path with one of " $ \` \\.`;
     throw new AppError('postgres_start_failed', message, { place });
   }
   const copy = await copyBinaries(installed, place);
-  if (copy.isNew) log(`the programs of Postgres are copied to ${copy.root}, where its account can run them`);
+  if (copy.isNew)
+    log(`the programs of Postgres are copied to ${copy.root}, because their account can run them there`);
   const copied = await majorVersion(copy, account);
   if (copied.major === null) throw unavailable(copied.output);
   return { binaries: copy, major: copied.major };

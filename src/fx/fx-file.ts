@@ -79,7 +79,7 @@ export class FxFile {
       const version = `${ino} ${mtime.getTime()} ${size}`;
       if (version === this.#version) return;
       this.#version = version;
-      if (size > bytesMax) return this.#fail(`it has ${size} bytes, and ${bytesMax} are read at most`);
+      if (size > bytesMax) return this.#fail(`it has ${size} bytes, but at most ${bytesMax} are allowed`);
       const { buffer, bytesRead } = await file.read(Buffer.alloc(bytesMax), 0, bytesMax, 0);
       const read = readFxRates(buffer.toString('utf8', 0, bytesRead), mtime);
       if (read.kind === 'faulty') this.#fail(read.reason);
@@ -104,5 +104,5 @@ export class FxFile {
 /** Returns why rates of this age are ignored, or `null` if they are valid. */
 function untimelyReason(ageMs: number): string | null {
   if (ageMs > ageMaxMs) return 'its rates are older than an hour';
-  return ageMs < -aheadMaxMs ? 'its rates are from more than ten minutes in the future' : null;
+  return ageMs < -aheadMaxMs ? 'its rates are more than ten minutes in the future' : null;
 }

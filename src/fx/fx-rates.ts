@@ -48,7 +48,7 @@ export function readFxRates(text: string, writtenAt: Date): ReadFxRates {
     return faulty('it is not a JSON object');
   const { updatedAt: given, ...coins } = value as Readonly<Record<string, unknown>>;
   const updatedAt = given === undefined ? writtenAt : dateOf(given);
-  if (updatedAt === null) return faulty('updatedAt is neither milliseconds nor a date');
+  if (updatedAt === null) return faulty('updatedAt is neither a number of milliseconds nor a date');
   const named = Object.entries(coins);
   if (named.length > coinsMax) return faulty(`it has more than ${coinsMax} coins`);
   const usd = new Map<string, Decimal>();

@@ -29,7 +29,8 @@ export async function readPrivateFile(path: string, bytesMax: number): Promise<P
   }
   try {
     const found = await file.stat();
-    const fault = faultOf(found) ?? (found.size > bytesMax ? `it has ${found.size} bytes` : null);
+    const fault =
+      faultOf(found) ?? (found.size > bytesMax ? `it has a wrong size of ${found.size} bytes` : null);
     if (fault !== null) return { kind: 'refused', fault };
     const { buffer, bytesRead } = await file.read(Buffer.alloc(bytesMax), 0, bytesMax, 0);
     return { kind: 'content', bytes: buffer.subarray(0, bytesRead) };
@@ -45,11 +46,11 @@ function faultOf(found: Stats): string | null {
   if (!found.isFile()) return 'it is not an ordinary file';
   const user = process.geteuid?.();
   if (user !== undefined && found.uid !== user)
-    return `it belongs to user ${found.uid}, and this process is user ${user}`;
+    return `it belongs to user ${found.uid}, but this process runs as user ${user}`;
   const mode = found.mode & 0o777;
   return (mode & othersMask) === 0
     ? null
-    : `others than its owner may use it (mode ${mode.toString(8)}; chmod 600 fixes it)`;
+    : `other users have access to it (its mode is ${mode.toString(8)}; chmod 600 corrects this)`;
 }
 
 /**

@@ -21,7 +21,7 @@ export async function fetchFile(
 ): Promise<Uint8Array | string> {
   try {
     const { status, bytes } = await outgoing.get(url, { ...bounds, redirectsMax });
-    return status === 200 ? bytes : `cannot be fetched: its server answers ${status}`;
+    return status === 200 ? bytes : `cannot be fetched, because its server answers with status ${status}`;
   } catch (error) {
     bounds.signal.throwIfAborted();
     if (!(error instanceof AppError)) throw error;

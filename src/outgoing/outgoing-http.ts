@@ -205,7 +205,7 @@ function publicLookup(lookup: typeof lookUp): LookupFunction {
       const [first] = found ?? [];
       if (error !== null || first === undefined) callback(error ?? unreachable('has no address'), '', 0);
       else if (!found.every(({ address }) => isPublicAddress(address)))
-        callback(refused('leads to an address that is not public'), '', 0);
+        callback(refused('leads to an IP address that is not public'), '', 0);
       else if (options.all === true) callback(null, found);
       else callback(null, first.address, first.family);
     });

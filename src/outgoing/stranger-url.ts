@@ -53,11 +53,11 @@ export function judge(
   if (protocol !== 'http:' && protocol !== 'https:') throw refused('is neither http nor https');
   if (username !== '' || password !== '') throw refused('contains a user or a password');
   if (allowPrivate) return;
-  if (!isWebPort(port)) throw refused('names a port that does not belong to the web');
+  if (!isWebPort(port)) throw refused('has a port that does not belong to the web');
   const address = hostname.replace(/^\[|\]$/gu, '');
   // the addresses of a host name are checked when the name is resolved
   if (isIP(address) !== 0 && !isPublicAddress(address))
-    throw refused('leads to an address that is not public');
+    throw refused('leads to an IP address that is not public');
 }
 
 /** @param port port of the URL. Empty: the default port of the scheme. */
@@ -68,7 +68,7 @@ function isWebPort(port: string): boolean {
 
 /** The target of a redirect. Throws `url_refused`. */
 export function redirectedTo(location: string, from: string): string {
-  if (!URL.canParse(location, from)) throw refused('leads to something that is not a URL');
+  if (!URL.canParse(location, from)) throw refused('leads to a target that is not a URL');
   const { href, protocol } = new URL(location, from);
   if (protocol === 'http:' && new URL(from).protocol === 'https:') throw refused('leads from https to http');
   return href;

@@ -16,7 +16,10 @@ export function satsOfBitcoins(amount: unknown): Sats {
     const sats = Math.round(scaled);
     if (sats <= satsMax && Math.abs(scaled - sats) < 0.4) return asSats(sats);
   }
-  throw new AppError('node_answer_invalid', `The node gives ${JSON.stringify(amount)} as an amount.`);
+  throw new AppError(
+    'node_answer_invalid',
+    `The node returned ${JSON.stringify(amount)}, which is not a valid amount.`,
+  );
 }
 
 /** The smallest of these amounts. */

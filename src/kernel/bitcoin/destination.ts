@@ -45,12 +45,12 @@ export const ownScriptReason = 'is an address of this service, which sends nothi
 
 const unowned: Readonly<Partial<Record<ScriptType, RefusedDestination>>> = {
   p2a: refused('anyone', 'is an anchor, which anybody can spend'),
-  witness: refused('unspendable', 'is of a witness version that no one can spend safely yet'),
+  witness: refused('unspendable', 'has a witness version that no one can spend safely yet'),
   other: refused('nonstandard', 'has a script without an address'),
 };
 const offCurve = refused(
   'unspendable',
-  'is a Taproot address that no one can spend: its key is not a point of the curve (BIP 341)',
+  'is a Taproot address that no one can spend, because its key is not a point of the curve (BIP 341)',
 );
 
 /**
@@ -69,7 +69,7 @@ export function checkDestination(to: Destination, isOwn: OwnRule): CheckedDestin
   if (typeof isOwn === 'function' && isOwn(script)) return refused('own', ownScriptReason);
   const dust = dustOf(script);
   if (to.amount !== null && to.amount < BigInt(dust))
-    return refused('dust', `gets ${to.amount} sats: nodes relay no less than ${dust} to it`);
+    return refused('dust', `gets ${to.amount} sats, but nodes relay at least ${dust} sats to this address`);
   return { kind: 'script', script };
 }
 

@@ -45,11 +45,11 @@ async function checkVersion(client: pg.ClientBase, url: string): Promise<void> {
   );
   const found = rows[0];
   if (found === undefined || Number(found.version) < oldestVersion) {
-    const message = `Postgres at ${shownAddress(url)} is version ${found?.name}; 15 or newer is needed.`;
+    const message = `Postgres at ${shownAddress(url)} is version ${found?.name}, but 15 or newer is needed.`;
     throw new AppError('postgres_version', message, { version: found?.name });
   }
   if (found.encoding !== 'UTF8') {
-    const message = `The database at ${shownAddress(url)} has encoding ${found.encoding}; UTF8 is needed.`;
+    const message = `The database at ${shownAddress(url)} has encoding ${found.encoding}, but UTF8 is needed.`;
     throw new AppError('postgres_version', message, { encoding: found.encoding });
   }
 }
@@ -93,6 +93,6 @@ async function markOf(client: pg.ClientBase): Promise<string | null> {
 }
 
 function pooled(url: string, cause?: unknown): AppError {
-  const message = `Postgres at ${shownAddress(url)} is reached through a pooler that shares connections of the server between clients, by transaction or statement.`;
+  const message = `Postgres at ${shownAddress(url)} is reached through a pooler that shares connections of the server between clients for each transaction or statement.`;
   return new AppError('postgres_pooled', message, {}, cause);
 }

@@ -18,7 +18,7 @@ export function databaseError(error: unknown, url: string): AppError {
   const reason = error instanceof Error && error.message !== '' ? error.message : sqlState;
   const what = whatHappened(code, error, sqlState);
   const hint = unencrypted.test(reason)
-    ? ' (a server that demands TLS needs sslmode=require in its address)'
+    ? ' (if the server demands TLS, its address needs sslmode=require)'
     : '';
   return new AppError(code, `Postgres at ${shownAddress(url)} ${what}: ${reason}${hint}`, {}, error);
 }
@@ -30,9 +30,9 @@ function whatHappened(code: ErrorCode, error: unknown, sqlState: string): string
   if (code === 'postgres_refused') return 'refused the connection';
   if (code === 'postgres_tls') {
     return tlsFailure(error) === 'certificate'
-      ? 'answers, and its certificate is not trusted'
-      : 'answers, and the connection by TLS failed';
+      ? 'answers, but its certificate is not trusted'
+      : 'answers, but the connection by TLS failed';
   }
   // only an answer has an SQLSTATE; codes of the system begin with E
-  return /^(?!E)[0-9A-Z]{5}$/u.test(sqlState) ? 'answers, and gives no connection' : 'does not answer';
+  return /^(?!E)[0-9A-Z]{5}$/u.test(sqlState) ? 'answers, but accepts no connection' : 'does not answer';
 }

@@ -89,7 +89,7 @@ async function migrateSchema(
     // the migration itself is correct, and missing rights are reported with their purpose
     if (failure instanceof AppError && failure.code !== 'postgres_refused') throw failure;
     const reason = error instanceof Error ? error.message : String(error);
-    const message = `Migrating schema ${schema} at ${shownAddress(url)} failed, and was rolled back: ${reason}`;
+    const message = `The migration of schema ${schema} at ${shownAddress(url)} failed and was rolled back: ${reason}`;
     throw new AppError('migration_failed', message, { schema }, error);
   });
   return ran.map(({ name }) => `${schema}/${name}`);
@@ -119,7 +119,7 @@ export async function migrationsDone(
   const names = history.rows.map(({ name }) => name);
   const unknown = names.filter((name) => !known.has(name));
   if (unknown.length > 0) {
-    const message = `The database at ${shownAddress(url)} has migrations that this version does not know: ${unknown.join(', ')}`;
+    const message = `The database at ${shownAddress(url)} has migrations that this version does not have: ${unknown.join(', ')}`;
     throw new AppError('database_newer', message, { schema, unknown });
   }
   return names;

@@ -46,14 +46,14 @@ const codeByState: Readonly<Record<string, keyof typeof what>> = {
 
 const what = {
   postgres_lost: 'The connection to Postgres was lost',
-  postgres_unreachable: 'Postgres gave no connection',
+  postgres_unreachable: 'Postgres accepted no connection',
   postgres_exhausted: 'Postgres lacks resources for a statement',
   postgres_conflict: 'Postgres rolled back a conflicting transaction',
   postgres_read_only: 'Postgres accepts no writes',
   postgres_timeout: 'Postgres ended a statement',
   postgres_damaged: 'Postgres cannot read its own data',
   postgres_refused: 'Postgres denied access or permissions',
-  postgres_pooled: 'Something between us and Postgres shares its connections',
+  postgres_pooled: 'A pooler between this program and Postgres shares connections between clients',
   postgres_tls: 'The connection to Postgres by TLS failed',
   disk_full: 'The disk of the database is full',
   database_incomplete: 'The database lacks a table that its version has',

@@ -249,7 +249,7 @@ export async function ensureReaderRights(
     if (writerUrl !== null) await giveRights(writerUrl, readerUrl, reader, role);
     const missing = await missingRights(reader);
     if (missing.length === 0) return made;
-    const message = `The role ${role} at ${shownAddress(readerUrl)} may not do what answers need (${missing.join(', ')}). The owner of the tables gives it the rights with:\n${grantsFor(role).join(';\n')};`;
+    const message = `The role ${role} at ${shownAddress(readerUrl)} lacks rights that answers need (${missing.join(', ')}). The owner of the tables grants these rights with:\n${grantsFor(role).join(';\n')};`;
     throw new AppError('database_reader_rights', message, { role, missing });
   } catch (error) {
     throw postgresFailure(error);
@@ -298,7 +298,7 @@ async function giveRights(
   try {
     const [one, other] = await Promise.all([identityOf(writer), identityOf(reader)]);
     if (one !== other) {
-      const message = `DATABASE_READER_URL (${shownAddress(readerUrl)}) leads to another database than DATABASE_URL (${shownAddress(writerUrl)}). A standby cannot take its place: answers count the use of keys.`;
+      const message = `DATABASE_READER_URL (${shownAddress(readerUrl)}) names another database than DATABASE_URL (${shownAddress(writerUrl)}). A standby is not possible as DATABASE_READER_URL, because answers also write the use of keys.`;
       throw new AppError('config_invalid', message);
     }
     await withTransaction(writer, async (tx) => {

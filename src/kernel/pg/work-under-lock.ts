@@ -33,7 +33,7 @@ export async function workUnderLock(
   const { url, applicationName, lock, what, signal, log, isFolder, hasCookieFile } = options;
   let isStandingBy = false;
   const standBy = async (): Promise<void> => {
-    if (!isStandingBy) log.info(`another process follows ${what}: standing by`);
+    if (!isStandingBy) log.info(`another process follows ${what}, so this process is on standby`);
     isStandingBy = true;
     await pause(standbyMs, signal);
   };

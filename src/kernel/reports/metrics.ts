@@ -80,7 +80,7 @@ export function createMetrics(onReadError: (name: string, error: unknown) => voi
   collectDefaultMetrics({ register: registry });
   const steps = new Histogram({
     name: 'satscribe_step_duration_seconds',
-    help: "Time of a step of a block's way, or of a batch's",
+    help: 'Time of one step of the work on a block or on a batch',
     labelNames: ['step'],
     buckets: stepBuckets,
     registers,
@@ -99,14 +99,14 @@ export function createMetrics(onReadError: (name: string, error: unknown) => voi
   });
   const requests = new Histogram({
     name: 'satscribe_http_request_duration_seconds',
-    help: 'Time from the head of a request until its answer was sent',
+    help: 'Time from the header of a request until its answer was sent',
     labelNames: ['method', 'route', 'status'],
     buckets: requestBuckets,
     registers,
   });
   const webhookTries = new Counter({
     name: 'satscribe_webhook_tries_total',
-    help: 'Tries to send a webhook, by what came of them',
+    help: 'Attempts to send a webhook, by result',
     labelNames: ['result'],
     registers,
   });

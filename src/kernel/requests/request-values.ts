@@ -104,7 +104,9 @@ export class RequestValues {
     const text = this.text(value, name);
     if (text === null) return this.required(value, name);
     const id = /^[0-9a-f]{64}i(?:0|[1-9]\d*)$/u.test(text) ? parseInscriptionId(text) : null;
-    return id ?? this.fault(name, 'is not an inscription id: <txid>i<index>, in lower case');
+    return (
+      id ?? this.fault(name, 'is not an inscription id, which has the form <txid>i<index> in lower case')
+    );
   }
 
   /** Adds a fault if a field is absent, unless its value already has a fault. */

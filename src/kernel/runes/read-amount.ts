@@ -25,8 +25,7 @@ export function readAmount(text: string, divisibility: number): ReadAmount {
   if ('reason' in written) return { kind: 'refused', ...written };
   if (written.digits <= 0n) return refused('must be above 0');
   const amount = unitsOf(written, divisibility);
-  if (amount === null)
-    return refused(`has more than ${divisibility} decimals, which is all that the token has`);
+  if (amount === null) return refused(`has more than ${divisibility} decimals, the maximum of this token`);
   return amount > maxU128 ? refused('is above 2^128 - 1 base units') : { kind: 'read', amount };
 }
 
@@ -39,7 +38,7 @@ export function amountFault(text: string): string | null {
   if ('reason' in written) return written.reason;
   if (written.digits <= 0n) return 'must be above 0';
   const least = unitsOf(written, decimalsMax);
-  if (least === null) return `has more than ${decimalsMax} decimals, which is the most that a rune has`;
+  if (least === null) return `has more than ${decimalsMax} decimals, the maximum of all runes`;
   return least / 10n ** BigInt(decimalsMax) > maxU128 ? 'is above 2^128 - 1 base units' : null;
 }
 

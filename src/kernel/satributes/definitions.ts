@@ -15,9 +15,9 @@ const coinSats = 100_000_000;
 const byNumber = 'complete: it follows from the number of a sat';
 const byHeight = 'complete: it follows from the height of a block';
 /** Completeness of a rule that only a vendor publishes. */
-const ofVendor = 'complete by this rule; no published document of the vendor says that there is no other';
+const ofVendor = 'complete by this rule; the vendor has not published whether it has other rules';
 const uncheckedList =
-  'unknown: the copy names neither transactions nor a method, so no chain can check that its ranges are right, or all';
+  'unknown: the list names neither transactions nor a method, so no one can check on a chain whether its ranges are right and complete';
 
 /** Heights of coinbases that are believed to be Satoshi Nakamoto's, because their rewards were moved or signed for. */
 const nakamotoHeights = [
@@ -106,7 +106,7 @@ export const builtInSatributes: readonly Satribute[] = [
   ),
   ofBlock(
     78,
-    'The first block known to be mined by somebody else than Satoshi Nakamoto: Hal Finney.',
+    'The first block known to be mined by someone other than Satoshi Nakamoto, namely by Hal Finney.',
     'block-78',
   ),
   ofBlock(666, 'The subsidy of block 666.', 'block-666'),
@@ -125,7 +125,7 @@ export const builtInSatributes: readonly Satribute[] = [
     id: 'number-palindrome',
     version: 1,
     title: 'Palindrome',
-    about: 'The number reads the same from both ends, however long it is.',
+    about: 'The number reads the same forwards and backwards, however long it is.',
     origin: 'ord, crates/ordinals/src/sat.rs, the charm palindrome',
     completeness: byNumber,
     networks: 'all',
@@ -138,9 +138,9 @@ export const builtInSatributes: readonly Satribute[] = [
     title: 'Pizza',
     about: 'The sats of the 10,000 bitcoins that paid two pizzas on 22 May 2010.',
     origin:
-      'the payment itself, in block 57043; an answer of ord for this output, in dannybabbev/exotic-indexer, exotic/pizza.go, has 1,152 ranges',
+      'the payment itself, in block 57043; dannybabbev/exotic-indexer (exotic/pizza.go) quotes an answer of ord for this output, with 1,152 ranges',
     completeness:
-      'complete by this rule: all sats of the output that was paid, first in, first out; lists of vendors are not compared',
+      'complete by this rule: all sats of the paid output, first in, first out; not compared with the lists of vendors',
     networks: 'mainnet',
     rule: provenance([
       {
@@ -165,10 +165,11 @@ export const builtInSatributes: readonly Satribute[] = [
     id: 'nakamoto',
     version: 1,
     title: 'Nakamoto',
-    about: 'The subsidies of 19 blocks that are held to be mined by Satoshi Nakamoto.',
+    about: 'The subsidies of 19 blocks that Satoshi Nakamoto is believed to have mined.',
     origin:
       'Sating.io: a list of blocks; the same in cideight/ordinals-satribute-check, check_utxo_satributes.py',
-    completeness: 'unknown: no reason is published for each block, and others that he mined are not listed',
+    completeness:
+      'unknown: no reason is published for each block, and the list lacks other blocks that he mined',
     networks: 'mainnet',
     rule: { kind: 'blocks', heights: nakamotoHeights.map((height) => [height, height] as const) },
   },
@@ -176,7 +177,7 @@ export const builtInSatributes: readonly Satribute[] = [
     id: 'black',
     version: 1,
     title: 'Black',
-    about: 'The last sat of a block, before the first of the next one.',
+    about: 'The last sat of a block, just before the first sat of the next block.',
     origin: 'Sating.io',
     completeness: byNumber,
     networks: 'all',
@@ -186,7 +187,7 @@ export const builtInSatributes: readonly Satribute[] = [
     id: 'black-uncommon',
     version: 1,
     title: 'Black uncommon',
-    about: 'The sat before an uncommon one.',
+    about: 'The last sat before an uncommon one.',
     origin: 'Xverse: black forms of each rarity',
     completeness: byNumber,
     networks: 'all',
@@ -227,7 +228,7 @@ export const builtInSatributes: readonly Satribute[] = [
     id: 'block9_450x',
     version: 1,
     title: 'Block 9 450x',
-    about: 'The first bitcoin of block 9: numbers that begin with 450.',
+    about: 'The first bitcoin of block 9. Its numbers begin with 450.',
     origin: 'Deezy sat-hunter, satributes.js; other vendors take more of block 9',
     completeness: ofVendor,
     networks: 'all',
@@ -238,7 +239,7 @@ export const builtInSatributes: readonly Satribute[] = [
     id: 'coin',
     version: 1,
     title: 'Coin',
-    about: 'The first sat of a whole bitcoin: its number ends in eight zeros.',
+    about: 'The first sat of a whole bitcoin. Its number ends in eight zeros.',
     origin: 'ord, crates/ordinals/src/sat.rs, the charm coin',
     completeness: byNumber,
     networks: 'all',
@@ -258,7 +259,7 @@ export const builtInSatributes: readonly Satribute[] = [
     id: 'omega',
     version: 1,
     title: 'Omega',
-    about: 'The last sat of a whole bitcoin: its number ends in eight nines.',
+    about: 'The last sat of a whole bitcoin. Its number ends in eight nines.',
     origin: 'Sating.io',
     completeness: byNumber,
     networks: 'all',
@@ -268,9 +269,9 @@ export const builtInSatributes: readonly Satribute[] = [
     id: 'hitman',
     version: 1,
     title: 'Hitman',
-    about: 'Sats said to come from a payment for a murder that never happened.',
+    about: 'Sats that are said to come from a payment for a murder that never happened.',
     origin:
-      'Sating.io, "hitman sats" of its documentation: 6,200 ranges, as dannybabbev/exotic-indexer, exotic/hitman.go, repeats them',
+      'Sating.io, "hitman sats" of its documentation, with 6,200 ranges, repeated in dannybabbev/exotic-indexer (exotic/hitman.go)',
     completeness: uncheckedList,
     networks: 'mainnet',
     rule: noList('the published list of ranges is not part of this version'),
@@ -281,9 +282,9 @@ export const builtInSatributes: readonly Satribute[] = [
     version: 2,
     title: 'JPEG',
     about:
-      'The sats of 500 bitcoins that were paid on 24 February 2010 to one who had offered a picture for them.',
+      'The sats of 500 bitcoins that were paid on 24 February 2010 to someone who had offered a picture for them.',
     origin:
-      'Sating.io, "jpeg sats" of its documentation, as dannybabbev/exotic-indexer, exotic/jpeg.go, repeats it: the ten subsidies that transaction 298a46fdf18f2096f822577b9661232d4cefba084925eb746939723647f8d18d paid with',
+      'Sating.io, "jpeg sats" of its documentation, repeated in dannybabbev/exotic-indexer (exotic/jpeg.go): the ten subsidies that transaction 298a46fdf18f2096f822577b9661232d4cefba084925eb746939723647f8d18d spent',
     completeness:
       'complete for that payment: ten subsidies are 500 bitcoins; whether it was for the picture is disputed',
     networks: 'mainnet',
@@ -293,17 +294,17 @@ export const builtInSatributes: readonly Satribute[] = [
     id: 'silkroad',
     version: 1,
     title: 'Silk Road',
-    about: 'Sats said to come from the seized coins of the Silk Road.',
+    about: 'Sats that are said to come from the seized coins of the Silk Road.',
     origin: 'vendors, who publish no list',
     completeness: 'unknown: there is nothing to check',
     networks: 'mainnet',
-    rule: noList('no list of its sats, nor of the transactions that they went through, is published'),
+    rule: noList('no list of its sats or of their transactions is published'),
   },
   {
     id: 'legacy',
     version: 1,
     title: 'Legacy',
-    about: 'A type of sat of one vendor, who publishes no definition.',
+    about: 'A type of sat that one vendor names without a published definition.',
     origin: 'vendors, who publish no list',
     completeness: 'unknown: there is nothing to check',
     networks: 'mainnet',

@@ -56,4 +56,4 @@ function satsOf(outputs: readonly MadeOutput[], found: FoundProvenance): Provena
 const nameOf = ({ txid, vout, height }: MadeOutput): string => `output ${txid}:${vout} of block ${height}`;
 
 const notYet = (output: MadeOutput): string =>
-  `the sats of ${nameOf(output)} are still being traced: the server that indexes needs a node with all blocks, and ${settledBlocks} blocks on top`;
+  `the sats of ${nameOf(output)} are still being traced; for this, the server that indexes needs a node with all blocks, and ${settledBlocks} blocks above the output`;

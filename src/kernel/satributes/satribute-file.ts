@@ -35,7 +35,7 @@ const heightMax = 10_000_000;
 const voutMax = 2 ** 31 - 1;
 
 const fields = ['id', 'version', 'origin', 'completeness', 'ranges', 'outputs'];
-const unchecked = 'as the operator of this server says; nothing was compared';
+const unchecked = 'given by the operator of this server; not compared with any source';
 const ofOutputs = 'complete by this rule: all sats of its outputs, first in, first out';
 
 export type SatributeFile =
@@ -76,14 +76,15 @@ interface Room {
 function readEntry(given: Given, room: Room): Satribute | string {
   const { id, version, origin, completeness, ranges, outputs } = given;
   const builtIn = builtInSatributes.find((known) => known.id === id);
-  if (builtIn === undefined) return `has no id of ${openIds.join(', ')}`;
+  if (builtIn === undefined) return `has an id that is not one of ${openIds.join(', ')}`;
   const other = Object.keys(given).find((name) => !fields.includes(name));
-  if (other !== undefined) return `has a field ${shown(other)}: there are ${fields.join(', ')}`;
-  if (builtIn.rule.kind !== 'unknown') return 'has a rule already, which a file cannot replace';
-  if (!isInteger(version, 1, 1_000_000)) return 'has no version, an integer from 1 to 1000000';
-  if (!isWords(origin)) return `has no origin, a text of 1 to ${wordsMax} characters`;
+  if (other !== undefined) return `has a field ${shown(other)}, but the fields are ${fields.join(', ')}`;
+  if (builtIn.rule.kind !== 'unknown')
+    return 'has an id whose rule is built in, and a file cannot replace it';
+  if (!isInteger(version, 1, 1_000_000)) return 'needs a version, an integer from 1 to 1000000';
+  if (!isWords(origin)) return `needs an origin, a text of 1 to ${wordsMax} characters`;
   if (completeness !== undefined && !isWords(completeness))
-    return `has a completeness that is no text of 1 to ${wordsMax} characters`;
+    return `has a completeness that is not a text of 1 to ${wordsMax} characters`;
   const rule = readRule(ranges, outputs, room);
   if (typeof rule === 'string') return rule;
   return {
@@ -105,9 +106,10 @@ function readRule(ranges: unknown, outputs: unknown, room: Room): SatributeRule 
 }
 
 function readRanges(given: unknown, room: Room): SatributeRule | string {
-  if (!Array.isArray(given) || given.length === 0) return 'has no ranges: a list of [start, end]';
+  if (!Array.isArray(given) || given.length === 0)
+    return 'has ranges that are not a list of [start, end] with at least one range';
   room.ranges -= given.length;
-  if (room.ranges < 0) return `has too many ranges: a file has at most ${rangesMax}`;
+  if (room.ranges < 0) return `has too many ranges, because a file may have at most ${rangesMax}`;
   const ranges: SatRange[] = [];
   let before = 0;
   for (const [place, range] of (given as unknown[]).entries()) {
@@ -116,8 +118,9 @@ function readRanges(given: unknown, room: Room): SatributeRule | string {
     const [start, end] = range as readonly unknown[];
     if (!isInteger(start, 0, satSupply) || !isInteger(end, 0, satSupply))
       return `has a ${name} that is not two integers from 0 to ${satSupply}, the supply of sats`;
-    if (start >= end) return `has an empty ${name}: its end, which is not in it, must be above its start`;
-    if (start < before) return `has a ${name} that begins before the end of the one above it`;
+    if (start >= end)
+      return `has an empty ${name}, because its end is not part of it and must be above its start`;
+    if (start < before) return `has a ${name} that begins before the end of the range above it`;
     before = end;
     ranges.push({ start, end });
   }
@@ -127,16 +130,16 @@ function readRanges(given: unknown, room: Room): SatributeRule | string {
 
 function readOutputs(given: unknown, room: Room): SatributeRule | string {
   if (!Array.isArray(given) || given.length === 0)
-    return 'has no outputs: a list of "<txid>:<vout>@<height>"';
+    return 'has outputs that are not a list of "<txid>:<vout>@<height>" with at least one output';
   room.outputs -= given.length;
-  if (room.outputs < 0) return `has too many outputs: a file has at most ${outputsMax}`;
+  if (room.outputs < 0) return `has too many outputs, because a file may have at most ${outputsMax}`;
   const outputs: MadeOutput[] = [];
   for (const [place, text] of (given as unknown[]).entries()) {
     const output = typeof text === 'string' ? readOutput(text) : null;
     if (output === null)
       return `has an output ${place + 1} that is not <txid>:<vout>@<height>, with a height above 0`;
     if (outputs.some(({ txid, vout }) => txid === output.txid && vout === output.vout))
-      return `has an output ${place + 1} that it named before`;
+      return `has an output ${place + 1} that is already in the list`;
     outputs.push(output);
   }
   return provenance(outputs);

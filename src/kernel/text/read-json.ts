@@ -165,7 +165,7 @@ const isLookedAt = (part: unknown): boolean =>
 
 function reasonOf(part: unknown): string | null {
   if (typeof part === 'string') return textFault(part);
-  return part === lostNumber ? 'is a number that cannot be kept exactly: send it as a text' : null;
+  return part === lostNumber ? 'is a number that cannot be kept exactly; send it as a text' : null;
 }
 
 /** A path in the form that people write. Names that are long or unusual are shortened and quoted. */

@@ -64,7 +64,7 @@ async function followWith(
       node,
       signal,
       onUnavailable: (error) =>
-        log.error({ err: error }, 'old blocks are missing: payments in them are not seen yet'),
+        log.error({ err: error }, 'old blocks are missing, so payments in them are not seen yet'),
     });
     session = current;
     client.on('notification', ({ payload }) => {

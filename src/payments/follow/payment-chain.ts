@@ -83,7 +83,7 @@ export class PaymentChain {
     }
     const found = doubleSha256(bytes.subarray(0, headerLength));
     if (Buffer.compare(found, hash) === 0) return null;
-    const message = 'the header does not hash to the name of the block';
+    const message = 'the hash of the header is not the hash of the block';
     return { ok: false, code: 'block_corrupt', at: 0, message };
   }
 }

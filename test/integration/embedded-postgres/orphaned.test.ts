@@ -26,7 +26,7 @@ test('index takes over the Postgres of a killed process: it migrates it, and end
 
   const words = ['index', '--blocks', 'samples/regtest', '--until', '5', '--data', folder.path];
   const { exitCode, stdout, stderr } = await runCli(words);
-  expect(stderr).toContain('is taken over');
+  expect(stderr).toContain('this process now uses that Postgres');
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ height: 5, blocks: 6 });
   await expect(connectClient(url)).rejects.toMatchObject({ code: 'postgres_unreachable' });

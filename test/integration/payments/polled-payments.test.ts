@@ -93,7 +93,7 @@ describe.skipIf(bitcoindForTests() === null)('payments beside a pruned node that
     await eventually('order s', [`${first.txid} mempool`]);
     world.standBy();
     const said = (words: string): number => world.logged.filter(({ msg }) => msg.includes(words)).length;
-    await world.eventually(async () => expect(said('standing by')).toBe(1));
+    await world.eventually(async () => expect(said('on standby')).toBe(1));
     const follows = said('payments are followed');
     await world.killFirst();
     const second = await paying(73);

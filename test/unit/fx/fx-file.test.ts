@@ -49,7 +49,7 @@ test('a missing, broken or long file has no rates, which is said once', async ()
   expect(await bitcoin()).toBe(7n);
   expect(told.slice(1)).toEqual([
     'it is not a JSON object',
-    'it has 65537 bytes, and 65536 are read at most',
+    'it has 65537 bytes, but at most 65536 are allowed',
     null,
   ]);
 });
@@ -80,7 +80,7 @@ test('rates of more than ten minutes in the future count as none, which is said 
   now = ahead + 3_600_001;
   expect(await bitcoin()).toBeUndefined();
   expect(told).toEqual([
-    'its rates are from more than ten minutes in the future',
+    'its rates are more than ten minutes in the future',
     null,
     'its rates are older than an hour',
   ]);
@@ -91,5 +91,5 @@ test('a file that was written in the future counts as none', async () => {
   const later = new Date(now + 700_000);
   await utimes(path, later, later);
   expect(await bitcoin()).toBeUndefined();
-  expect(told).toEqual(['its rates are from more than ten minutes in the future']);
+  expect(told).toEqual(['its rates are more than ten minutes in the future']);
 });

@@ -33,7 +33,7 @@ describe('rates', () => {
     ['{"bitcoin":{"usd":"NaN"}}', 'the price of bitcoin is not a number above 0'],
     ['{"bitcoin":{"usd":1e400}}', 'the price of bitcoin is not a number above 0'],
     ['{"bitcoin":{"usd":{}}}', 'the price of bitcoin is not a number above 0'],
-    ['{"updatedAt":"soon"}', 'updatedAt is neither milliseconds nor a date'],
+    ['{"updatedAt":"soon"}', 'updatedAt is neither a number of milliseconds nor a date'],
     [
       JSON.stringify(Object.fromEntries(Array.from({ length: 1001 }, (_, coin) => [coin, {}]))),
       'it has more than 1000 coins',

@@ -234,7 +234,7 @@ test('a stranger’s URL is judged before it is stored', () => {
   expect(urlProblem('https://example.com:8443/')).toBeNull();
   expect(urlProblem('hook')).toBe('is not a URL');
   expect(urlProblem('ftp://example.com/')).toBe('is neither http nor https');
-  expect(urlProblem('http://[::ffff:10.0.0.1]/')).toBe('leads to an address that is not public');
+  expect(urlProblem('http://[::ffff:10.0.0.1]/')).toBe('leads to an IP address that is not public');
   expect(urlProblem('http://10.0.0.1:22/', { allowPrivate: true })).toBeNull();
   expect(urlProblem('http://a:b@example.com/', { allowPrivate: true })).toBe('contains a user or a password');
 });

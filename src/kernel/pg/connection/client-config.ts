@@ -65,6 +65,6 @@ function readFile(url: string, name: string, path: string): Buffer {
 }
 
 function wrongAddress(url: string, why: string, cause?: unknown): AppError {
-  const message = `The address of Postgres (${shownAddress(url)}) is wrong: ${why}.`;
+  const message = `The address of Postgres (${shownAddress(url)}) is wrong, because ${why}.`;
   return new AppError('config_invalid', message, {}, cause);
 }

@@ -47,13 +47,14 @@ const severalHosts = /^\w+:\/\/(?:[^/?#]*@)?[^/?#@]*,/u;
 export function readPostgresAddress(url: string): PostgresAddress {
   // `user@/database` names a socket of this machine, but the URL standard does not allow this form
   const parsed = URL.parse(url) ?? URL.parse(url.replace('@/', '@localhost/'));
-  if (severalHosts.test(url)) return wrong('it names several servers: name one, or a proxy for them');
+  if (severalHosts.test(url))
+    return wrong('it names several servers, but only one server, or one proxy for all of them, is allowed');
   if (parsed === null)
-    return wrong('it is not a URL: a password with one of @ : / ? # % must be percent-encoded');
+    return wrong('it is not a URL (in a password, percent-encode the characters @ : / ? # %)');
   // if a parameter is repeated, the last value is used, as in libpq
   const parameters = new Map(parsed.searchParams);
   const unknown = unsupported.find((name) => parameters.has(name));
-  if (unknown !== undefined) return wrong(`${unknown} is not supported`);
+  if (unknown !== undefined) return wrong(`the parameter ${unknown} is not supported`);
   const port = parameters.get('port');
   if (port !== undefined && !isPort(port)) return wrong('port must be a number from 1 to 65535');
   const tls = readTls(parameters);
@@ -101,7 +102,7 @@ function readTls(parameters: ReadonlyMap<string, string>): TlsWish | string {
   if (typeof given === 'object' && given !== null) return given.wrong;
   const rootFile = given === 'no-verify' ? null : valueOf('sslrootcert');
   if (rootFile === null && given === 'verify-ca')
-    return 'sslmode=verify-ca needs sslrootcert, the file of the authority that signed the certificate of the server (sslmode=verify-full trusts the public authorities)';
+    return 'sslmode=verify-ca needs sslrootcert, the file of the authority that signed the certificate of the server; sslmode=verify-full also accepts the public authorities';
   const [certFile, keyFile] = [valueOf('sslcert'), valueOf('sslkey')];
   if ((certFile === null) !== (keyFile === null))
     return 'sslcert and sslkey must be set together or not at all';

@@ -85,7 +85,7 @@ export async function prepareSession(client: pg.ClientBase, options: SessionOpti
     await client.query({ text: prepareSql, values, ...bound });
   } catch (error) {
     if (!(error instanceof Error) || error.message !== timedOut) throw error;
-    const message = `Postgres took a connection, and answered nothing on it for ${firstAnswerMs / 1000} s: a pooler may have none left (default_pool_size).`;
+    const message = `Postgres accepted a connection, but did not answer on it for ${firstAnswerMs / 1000} s. A pooler may have no connection left (default_pool_size).`;
     throw new AppError('postgres_unreachable', message, {}, error);
   }
   if (options.statementTimeoutMs === undefined) return;

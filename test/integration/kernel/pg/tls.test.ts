@@ -107,7 +107,7 @@ describe('sslmode has the meaning of libpq', () => {
 
 describe('a message says what happened', () => {
   test.each<[ServerKind, string, RegExp]>([
-    ['named', 'sslmode=verify-full', /answers, and its certificate is not trusted: /u],
+    ['named', 'sslmode=verify-full', /answers, but its certificate is not trusted: /u],
     [
       'misnamed',
       'sslmode=verify-full&sslrootcert=ROOT',
@@ -117,7 +117,7 @@ describe('a message says what happened', () => {
     [
       'demanding',
       '',
-      /refused the connection: .*no encryption \(a server that demands TLS needs sslmode=require/u,
+      /refused the connection: .*no encryption \(if the server demands TLS, its address needs sslmode=require/u,
     ],
     ['named', 'sslmode=verify-ca', /sslmode=verify-ca needs sslrootcert/u],
     [

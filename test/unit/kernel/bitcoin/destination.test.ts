@@ -34,7 +34,8 @@ const offCurve = [
   'bcrt1plllllllllllllllllllllllllllllllllllllllllllllllllllse0lp4e',
   'bcrt1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqzssr24l3',
 ];
-const reason = 'is a Taproot address that no one can spend: its key is not a point of the curve (BIP 341)';
+const reason =
+  'is a Taproot address that no one can spend, because its key is not a point of the curve (BIP 341)';
 
 const unspendable = { kind: 'refused', code: 'unspendable' };
 
@@ -98,11 +99,11 @@ describe('an address that is paid', () => {
 
   test.each([
     ['an anchor', '51024e73', 'is an anchor, which anybody can spend'],
-    ['version 2', '5220' + '00'.repeat(32), 'is of a witness version that no one can spend safely yet'],
+    ['version 2', '5220' + '00'.repeat(32), 'has a witness version that no one can spend safely yet'],
     [
       'version 1 of 20 bytes',
       '5114' + '00'.repeat(20),
-      'is of a witness version that no one can spend safely yet',
+      'has a witness version that no one can spend safely yet',
     ],
     ['P2WPKH', '0014' + '00'.repeat(20), null],
     ['P2WSH', '0020' + '00'.repeat(32), null],

@@ -35,11 +35,14 @@ describe('the address of a Postgres', () => {
     ['sslmode=requrie', 'sslmode must be one of disable, allow, prefer, require, verify-ca, verify-full'],
     ['ssl=maybe', 'ssl must be'],
     ['sslmode=verify-full&sslcert=/a.pem', 'sslcert and sslkey must be set together'],
-    ['sslmode=verify-full&sslcrl=/a.pem', 'sslcrl is not supported'],
+    ['sslmode=verify-full&sslcrl=/a.pem', 'the parameter sslcrl is not supported'],
     ['port=abc', 'port must be a number'],
     ['sslnegotiation=now', 'sslnegotiation must be postgres or direct'],
     ['sslnegotiation=direct&sslmode=prefer', 'needs sslmode=require or stricter, not prefer'],
-    ['sslmode=require&ssl_min_protocol_version=TLSv1.3', 'ssl_min_protocol_version is not supported'],
+    [
+      'sslmode=require&ssl_min_protocol_version=TLSv1.3',
+      'the parameter ssl_min_protocol_version is not supported',
+    ],
   ])('with %s is refused', (parameters, why) => {
     expect(readPostgresAddress(`${base}?${parameters}`)).toEqual({
       kind: 'wrong',

@@ -89,7 +89,7 @@ describe('a fault of the form', () => {
     ['0', 'must be above 0'],
     ['-1', 'must be above 0'],
     ['1e400', 'has an exponent beyond 60'],
-    ['1e-39', 'has more than 38 decimals, which is the most that a rune has'],
+    ['1e-39', 'has more than 38 decimals, the maximum of all runes'],
     [String(maxU128 + 1n), 'is above 2^128 - 1 base units'],
     [`${maxU128}.9`, null],
     ['1e-38', null],

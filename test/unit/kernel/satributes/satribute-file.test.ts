@@ -75,21 +75,21 @@ describe('a file of the operator', () => {
   });
 
   test.each<[string, unknown, string]>([
-    ['an unknown id', { ...entry, id: 'gold' }, 'has no id of hitman, silkroad, legacy'],
-    ['a name of an object', { ...entry, id: '__proto__' }, 'has no id of'],
-    ['no entry', 5, 'has no id of'],
-    ['pizza, which has a rule', { ...entry, id: 'pizza' }, 'has a rule already'],
-    ['uncommon, which has a rule', { ...entry, id: 'uncommon' }, 'has a rule already'],
+    ['an unknown id', { ...entry, id: 'gold' }, 'has an id that is not one of hitman, silkroad, legacy'],
+    ['a name of an object', { ...entry, id: '__proto__' }, 'has an id that is not one of'],
+    ['no entry', 5, 'has an id that is not one of'],
+    ['pizza, which has a rule', { ...entry, id: 'pizza' }, 'has an id whose rule is built in'],
+    ['uncommon, which has a rule', { ...entry, id: 'uncommon' }, 'has an id whose rule is built in'],
     ['an unknown field', { ...entry, range: [] }, 'has a field range'],
-    ['no version', { ...entry, version: undefined }, 'has no version'],
-    ['version 0', { ...entry, version: 0 }, 'has no version'],
-    ['version 1.5', { ...entry, version: 1.5 }, 'has no version'],
-    ['no origin', { ...entry, origin: '' }, 'has no origin'],
-    ['a long origin', { ...entry, origin: 'x'.repeat(1_001) }, 'has no origin'],
+    ['no version', { ...entry, version: undefined }, 'needs a version'],
+    ['version 0', { ...entry, version: 0 }, 'needs a version'],
+    ['version 1.5', { ...entry, version: 1.5 }, 'needs a version'],
+    ['no origin', { ...entry, origin: '' }, 'needs an origin'],
+    ['a long origin', { ...entry, origin: 'x'.repeat(1_001) }, 'needs an origin'],
     ['a completeness that is no text', { ...entry, completeness: 5 }, 'has a completeness'],
     ['neither', { ...entry, ranges: undefined }, 'needs either ranges or outputs'],
     ['both', { ...entry, outputs: [] }, 'needs either ranges or outputs'],
-    ['no ranges', { ...entry, ranges: [] }, 'has no ranges'],
+    ['no ranges', { ...entry, ranges: [] }, 'has ranges that are not a list'],
     ['invalid ranges', { ...entry, ranges: [[1, 2], [3]] }, 'has a range 2 that is not [start, end]'],
     ['an empty range', { ...entry, ranges: [[5, 5]] }, 'has an empty range 1'],
     ['a range that ends before it begins', { ...entry, ranges: [[6, 5]] }, 'has an empty range 1'],
@@ -122,9 +122,9 @@ describe('a file of the operator', () => {
     [
       'too many ranges',
       { ...entry, ranges: Array.from({ length: 200_001 }, (_, at) => [at, at + 1]) },
-      'has too many ranges: a file has at most 200000',
+      'has too many ranges, because a file may have at most 200000',
     ],
-    ['no outputs', { ...entry, ranges: undefined, outputs: [] }, 'has no outputs'],
+    ['no outputs', { ...entry, ranges: undefined, outputs: [] }, 'has outputs that are not a list'],
     ...[`${txid}:0`, `${txid}:0@0`, `${txid}:00@5`, `${txid}:0@05`, `ab:0@5`, `${txid}:4294967295@5`, 5].map(
       (output): [string, unknown, string] => [
         `output ${String(output).slice(-14)}`,
@@ -135,7 +135,7 @@ describe('a file of the operator', () => {
     [
       'an output twice',
       { ...entry, ranges: undefined, outputs: [`${txid}:0@5`, `${txid}:0@6`] },
-      'has an output 2 that it named before',
+      'has an output 2 that is already in the list',
     ],
     [
       'too many outputs',
@@ -144,7 +144,7 @@ describe('a file of the operator', () => {
         ranges: undefined,
         outputs: Array.from({ length: 101 }, (_, vout) => `${txid}:${vout}@5`),
       },
-      'has too many outputs: a file has at most 100',
+      'has too many outputs, because a file may have at most 100',
     ],
   ])('with %s is refused, and the entry is named', (_, given, words) => {
     const [line, ...others] = wrong({ ...entry, id: 'legacy' }, given);

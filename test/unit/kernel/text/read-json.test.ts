@@ -59,8 +59,8 @@ describe('JSON', () => {
     ['{"files":[{},{"name":"a\\u0000.txt"}]}', 'files[1].name', 'has a NUL character (U+0000)'],
     ['{"a b":{"\\"x":"\\ud800"}}', '["a b"]["\\"x"]', 'is not valid Unicode'],
     ['"\\udc00\\ud800"', '', 'is not valid Unicode'],
-    ['[[1e400]]', '[0][0]', 'is a number that cannot be kept exactly: send it as a text'],
-    ['{"a":9007199254740993}', 'a', 'is a number that cannot be kept exactly: send it as a text'],
+    ['[[1e400]]', '[0][0]', 'is a number that cannot be kept exactly; send it as a text'],
+    ['{"a":9007199254740993}', 'a', 'is a number that cannot be kept exactly; send it as a text'],
   ])('%s has a fault at %s', (json, path, reason) => {
     expect(readJson(json, numbers)).toEqual({ kind: 'faulty', faults: [{ path, isName: false, reason }] });
   });
