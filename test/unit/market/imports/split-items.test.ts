@@ -73,7 +73,7 @@ const id = `${'ab'.repeat(32)}i0`;
 const read = (text: string) => itemsOf([Buffer.from(text)]);
 
 test.each([
-  ['depth', `[${'['.repeat(10_000)}`, /nested more than 16 deep/u],
+  ['depth', `[${'['.repeat(10_000)}`, /nested more than 16 levels deep/u],
   ['one long item', `["${'x'.repeat(itemBytesMax)}`, /more than 65536 bytes/u],
   ['no list', '{}', /not a JSON list/u],
   ['no end', `[{"id":"${id}"}`, /ends before the end of its list/u],
