@@ -324,7 +324,7 @@ export const orderSettings = {
       maxLength: 200,
       pattern: '^[A-Za-z0-9_-]+$',
       description:
-        'site key of Turnstile that belongs to TURNSTILE_SECRET; the pages /mint/<slug> show its challenge; unset: nobody can order on these pages while TURNSTILE_SECRET is set',
+        'site key of Turnstile that belongs to TURNSTILE_SECRET; the pages /mint/<slug> show its challenge; unset: no one can order on these pages while TURNSTILE_SECRET is set',
     }),
   ),
   turnstileUrl: Type.Optional(

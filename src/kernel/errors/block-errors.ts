@@ -29,7 +29,7 @@ export const blockErrors = {
     retryOnly: 'node',
   },
   block_oversized: {
-    meaning: 'A block is larger than any valid block, or the data goes on after the end of the block.',
+    meaning: 'A block is larger than any valid block, or has bytes after its end.',
     action:
       'Copy the file again from a good source. If the source is a node, check the network and the proxies between the node and this program.',
     retry: 'few',

@@ -80,7 +80,7 @@ export function wordsOf(
         'amount',
         refusal.most === null
           ? `amount needs more than ${refusal.inputsMax} outputs that were paid to the account, and the sats of these outputs do not pay the fee. Withdraw a smaller amount.`
-          : `amount needs more than ${refusal.inputsMax} outputs that were paid to the account. So many outputs have only ${refusal.most} base units in total. Withdraw at most this amount first.`,
+          : `amount needs more than ${refusal.inputsMax} outputs that were paid to the account. The largest ${refusal.inputsMax} outputs have only ${refusal.most} base units in total. Withdraw at most this amount first.`,
       ];
     case 'runestone':
       return [

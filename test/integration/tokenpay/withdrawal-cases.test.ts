@@ -211,7 +211,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
     await refuses(
       many,
       many.bitcoin(900_000, addressOf(980)),
-      /needs more than 100 outputs that were paid to the account\. So many outputs have only 200000 base units/u,
+      /needs more than 100 outputs that were paid to the account\. The largest 100 outputs have only 200000 base units/u,
     );
     expect(await stored()).toEqual(before);
     const done = await many.mined((await many.asked(many.bitcoin(200_000, addressOf(980)))).id);
