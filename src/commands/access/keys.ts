@@ -51,11 +51,7 @@ TOKENPAY_BASE_FEE for a token order. 0 means no fee.
   satscribe keys revoke --account alice --key satscribe_0123abcd`,
   flags: [
     ownFlag('account', 'A', 'owner of the keys; list without it shows the keys of all accounts'),
-    ownFlag(
-      'scope',
-      'LIST',
-      `what the key may do, one or more of ${scopes.join(',')} (create, unset: search)`,
-    ),
+    ownFlag('scope', 'LIST', `what the key may do: ${scopes.join(',')} (create, unset: search)`),
     ownFlag(
       'rate',
       'N[/S]',
@@ -80,7 +76,7 @@ TOKENPAY_BASE_FEE for a token order. 0 means no fee.
     ownFlag(
       'reserved-max',
       'N',
-      'create: number of sats of the inventory that unpaid orders of the key may reserve, instead of ORDER_RESERVED_MAX',
+      'create: sats of the inventory that unpaid orders of the key may reserve, not ORDER_RESERVED_MAX',
     ),
     ownFlag('key', 'KEY', 'revoke: only this key, written in full or as list shows it'),
     ownFlag('days', 'N', 'list: number of days of usage to show', String(daysDefault)),

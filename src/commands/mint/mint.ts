@@ -6,7 +6,7 @@ export const mintCommand: Command = {
   name: 'mint',
   object: null,
   operands: 'list|show|approve|…',
-  summary: 'list, approve, refuse or close collections for sale, and show what they earned',
+  summary: 'decide about collections for sale, close them, and show what they earned',
   details: `Creators send collections (POST /collection-create). Nothing is sold before you approve a collection.
 
   list      shows the collections, the oldest first.

@@ -74,7 +74,7 @@ function readAddress(
 ): ReadAddress | null {
   const parsed = parseAddress(text, network);
   if (parsed.kind === 'refused')
-    return values.fault(name, `${parsed.reason}; this server serves ${network.name}`);
+    return values.fault(name, `${parsed.reason}, but this server serves ${network.name}`);
   const { script } = parsed;
   const type = scriptType(script);
   if (role === 'ordinals') return type === 'p2tr' ? { script, type } : values.fault(name, noTaproot);

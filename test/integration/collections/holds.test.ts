@@ -130,7 +130,7 @@ describe('items', () => {
   test('are refused as one order that is too large, without advice to wait', async () => {
     await insertCollection(database.pool, { id: 'greedy', items: 10 });
     const found = await hold('greedy', { items: { kind: 'drawn', count: 6 } });
-    expect(found).toSatisfy(refuses('bounds', 'can have 5 items now'));
+    expect(found).toSatisfy(refuses('bounds', 'can have at most 5 items now'));
     expect(found).not.toSatisfy(refuses('bounds', 'try again'));
   });
 });

@@ -114,7 +114,7 @@ test.each([
   [['list', '--limit', '0'], /--limit must be a number/u],
   [['approve', 'x', 'y'], /unexpected word y/u],
   [['list', '--allow-doubles'], /--allow-doubles is not a flag/u],
-  [['earnings', '--json', '--csv'], /two forms/u],
+  [['earnings', '--json', '--csv'], /--json and --csv exclude each other/u],
 ])('wrong usage %j is reported', async (words: string[], message) => {
   const error = await mint(...words).then(
     () => null,

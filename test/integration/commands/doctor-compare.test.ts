@@ -121,7 +121,7 @@ test('an address without an instance, or without a server, and wrong words are r
     strange.listen(0, '127.0.0.1', resolve);
   });
   const { port } = strange.address() as AddressInfo;
-  for (const said of ['another form', 'another form', 'version 2']) {
+  for (const said of ['not in the form of this version', 'not in the form of this version', 'version 2']) {
     const { exitCode, stderr } = await doctor(`http://127.0.0.1:${port}`);
     expect(exitCode).toBe(1);
     expect(stderr).toContain('instance_unusable');

@@ -426,7 +426,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
        SELECT sha256(''), vout, 546, decode('6a', 'hex'), 1, sha256(''), '{0,546}' FROM generate_series(1, 2001) AS vout`,
     );
     expect(await inventory(null).list(asker)).toHaveLength(2_001);
-    await expect(inventory().add(outpointOf(good), asker)).rejects.toThrow('has 2000 outputs already');
+    await expect(inventory().add(outpointOf(good), asker)).rejects.toThrow('already has 2000 outputs');
   });
 
   test('makes the addresses of the wallet once for all who ask meanwhile, and asks again until there are some', async () => {

@@ -244,7 +244,7 @@ test('a URL is asked as a stranger’s: nothing private without leave', async ()
 
 test.each([
   [[], /missing subcommand; use/u],
-  [['import'], /which one\?/u],
+  [['import'], /missing/u],
   [['list', 'x'], /unexpected word x/u],
   [['show', 'x', '--limit', '1'], /--limit is not a flag/u],
   [['list', '--limit', '0'], /from 1 to 10000/u],

@@ -172,7 +172,7 @@ test('codes are not found by guessing: a network that sends wrong ones gets no a
   await from('198.51.100.1', '/referrals', { referral: 'known', address });
   for (let nth = 0; nth < 10; nth++) {
     const order = await from(`203.0.113.${nth}`, '/inscribe', { ...body, referral: `guess-${nth}` });
-    expect([order.statusCode, order.body]).toEqual([400, expect.stringContaining('is not known')]);
+    expect([order.statusCode, order.body]).toEqual([400, expect.stringContaining('is unknown')]);
     const taken = await from('203.0.113.99', '/referrals', { referral: 'known', address: stranger });
     expect([taken.statusCode, taken.body]).toEqual([400, expect.stringContaining('another address')]);
   }

@@ -297,7 +297,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
     expect(await refusal(wanted(customer, `${parent.txid}:7`, 20))).toBe(
       `Output ${parent.txid}:7 does not exist, because its transaction has only 2 outputs.`,
     );
-    expect(await refusal(wanted(customer, `${'ab'.repeat(32)}:0`, 20))).toContain('is not known');
+    expect(await refusal(wanted(customer, `${'ab'.repeat(32)}:0`, 20))).toContain('is unknown');
     expect(await refusal(wanted(customer, parent.coin(0), 1))).toContain('already pay 1 sat/vB');
     const spending = transaction([parent.coin(0)], [{ value: 49_000 }]);
     await world.chain.broadcast(spending);
@@ -345,7 +345,7 @@ describe.skipIf(bitcoindForTests() === null)('children of stuck transactions', (
     expect(Buffer.from(child.hex, 'hex').includes(Buffer.from('03000000', 'hex'))).toBe(true);
     const txid = await send(customer, child, signingLibraries[0]!);
     await expectRate(txid, 40);
-    expect(await refusal(wanted(customer, parent.coin(1), 60))).toContain('of version 3');
+    expect(await refusal(wanted(customer, parent.coin(1), 60))).toContain('version 3');
     await world.chain.mineMempool();
   });
 

@@ -150,7 +150,7 @@ test('a key deletes an address as long as another one counts, and the operator a
     ['tokenpay', 'addresses', '--account', account, '--allow', addressOf(2)],
     database.settings,
   );
-  expect(said).not.toContain('counts from');
+  expect(said).not.toContain('is active from');
   expect(await listed()).toEqual([
     [addressOf(1), true],
     [addressOf(2), true],
@@ -172,7 +172,7 @@ test('a key lists a hundred addresses, and the database limits its role', async 
   const full = await add(addressOf(2));
   expect([full.status, full.body.error?.[0]?.msg]).toEqual([
     409,
-    expect.stringContaining('lists 100 addresses'),
+    expect.stringContaining('already has 100 addresses'),
   ]);
   expect((await add(addressOf(1))).status).toBe(200);
   for (const statement of [

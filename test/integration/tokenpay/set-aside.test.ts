@@ -155,7 +155,7 @@ describe.skipIf(bitcoindForTests() === null)('an output that is set aside', () =
       });
       return { status: answer.statusCode, text: answer.body };
     };
-    const [, wallet = ''] = /send them to (\w+)\. Outputs with/u.exec((await pay()).text) ?? [];
+    const [, wallet = ''] = /Send sats to (\w+)\. Outputs with/u.exec((await pay()).text) ?? [];
     const outputScript = await shop.scriptOf(wallet);
     const special = await payUncommon(outputScript, 500_000);
     await shop.world.indexed();

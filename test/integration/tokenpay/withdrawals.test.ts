@@ -289,7 +289,7 @@ describe.skipIf(bitcoindForTests() === null)('a withdrawal', { shuffle: false },
       null,
       expect.stringContaining('is no longer in the list of the account'),
     ]);
-    await expect(addresses('--forbid', addressOf(909))).rejects.toThrow(/last one.*--any/u);
+    await expect(addresses('--forbid', addressOf(909))).rejects.toThrow(/last address.*--any/u);
     expect(await addresses('--forbid', addressOf(909), '--any')).toContain(
       'no account has withdrawal addresses',
     );

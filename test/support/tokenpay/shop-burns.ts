@@ -259,7 +259,7 @@ export function testRuneBurns(started: () => ShopWorld): void {
       ['•UNCOMMON•GOODS', 'leading spacer'],
       ['1:0', 'invalid character'],
       // this name is reserved for runes that are etched without a name
-      ['A'.repeat(27), `no rune ${'A'.repeat(27)} is etched`],
+      ['A'.repeat(27), `no block has etched a rune ${'A'.repeat(27)}`],
       ['UNCOMMON GOODS', 'invalid character'],
       ['', 'token is required'],
     ])('the token %j is refused by each path', async (token, words) => {

@@ -69,8 +69,8 @@ export function testTestPayments(started: () => ShopWorld): void {
       other = await shop.etch(1_000n, 0);
       order = await ordered();
       // the message names the address and the amount to send
-      const [, address] = /send them to (\S+), and wait/u.exec(await refused('exact'))!;
-      expect(await refused('fee')).toContain(`send them to ${address}.`);
+      const [, address] = /Send runes to (\S+), and wait/u.exec(await refused('exact'))!;
+      expect(await refused('fee')).toContain(`Send sats to ${address}.`);
       const outputScript = await shop.scriptOf(address!);
       await shop.send([
         {

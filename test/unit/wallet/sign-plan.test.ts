@@ -229,11 +229,11 @@ const offCurve = Uint8Array.of(0x51, 0x20, ...new Uint8Array(32));
 const inputFaults: readonly (readonly [Partial<PlannedInput>, RegExp])[] = [
   [{ script: wallet.ownAddress(1).script }, /does not belong to key/u],
   [{ key: { branch: 0, index: 6 } }, /something other than the key/u],
-  [{ leafScript: null }, /has none/u],
+  [{ leafScript: null }, /has no leaf/u],
   [{ leafScript: orderLeaf(wallet, 5, 'another text') }, /does not belong to key/u],
   [{ leafScript: orderLeaf(wallet, 6) }, /something other than the key/u],
   [{ leafScript: Uint8Array.of(...orderLeaf(wallet, 5), 0x50) }, /opcode 0x50/u],
-  [{ leafScript: null, leafHash: leafHashOf(orderLeaf(wallet, 5)) }, /has none/u],
+  [{ leafScript: null, leafHash: leafHashOf(orderLeaf(wallet, 5)) }, /has no leaf/u],
   [{ leafScript: null, path: 'key', leafHash: new Uint8Array(32) }, /does not belong to key/u],
   [{ leafScript: null, path: 'key', leafHash: new Uint8Array(31) }, /does not have 32 bytes/u],
   [{ leafHash: leafHashOf(orderLeaf(wallet, 5)) }, /both a leaf and the hash of a leaf/u],
@@ -241,7 +241,7 @@ const inputFaults: readonly (readonly [Partial<PlannedInput>, RegExp])[] = [
   [{ value: -20_000n }, /cannot be spent/u],
   [{ value: 2_100_000_000_000_001n }, /cannot be spent/u],
   [{ value: 18_000n }, /more than its inputs/u],
-  [{ value: 30_000n }, /above the 2000/u],
+  [{ value: 30_000n }, /its own maximum of 2000/u],
   [{ vout: -1 }, /four bytes/u],
   [{ vout: 2 ** 32 }, /four bytes/u],
   [{ sequence: 0.5 }, /four bytes/u],
@@ -294,7 +294,7 @@ const outputFaults: readonly (readonly [PlannedOutput, RegExp])[] = [
     { kind: 'refund', script: directPlan(made).inputs[0]!.script, value: 22_000n },
     /sends nothing to itself/u,
   ],
-  [{ kind: 'parent', script: p2wpkhScript, value: 293n }, /no less than 294/u],
+  [{ kind: 'parent', script: p2wpkhScript, value: 293n }, /at least 294/u],
   [{ kind: 'tip' as 'refund', script: service.script, value: 22_000n }, /kind tip is unknown/u],
 ];
 

@@ -52,7 +52,7 @@ describe('a plan that joins coins', () => {
     ['spends an order', { inputs: [at(0), at(3), ofOrder] }, /input 2 is neither from a charge nor/u],
     ['keeps three changes', { outputs: [third, third, third] }, /not in two outputs/u],
     ['keeps one at a key of orders', { outputs: [{ ...away, value: 14_000n }] }, /not in two outputs/u],
-    ['pays a higher fee', { outputs: [change] }, /above the 1000/u],
+    ['pays a higher fee', { outputs: [change] }, /its own maximum of 1000/u],
   ])('is refused if it %s', (_, changed, words) => {
     expect(refusalOf({ ...joins, ...changed })).toMatch(words);
   });
@@ -83,7 +83,7 @@ describe('a plan of withdrawals', () => {
       { outputs: [change, { ...paid, value: 293n }, paid], feeMax: 10_000n },
       /the script of a withdrawal/u,
     ],
-    ['pays a higher fee', { outputs: [change, paid] }, /above the 1000/u],
+    ['pays a higher fee', { outputs: [change, paid] }, /its own maximum of 1000/u],
   ])('is refused if it %s', (_, changed, words) => {
     expect(refusalOf({ ...plan, ...changed })).toMatch(words);
   });

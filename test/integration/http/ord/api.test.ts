@@ -393,7 +393,7 @@ describe('without a node', () => {
       .filter(({ value, key }) => value?.spent === false && !key.startsWith('4a5e1e4b'));
     const answer = await get(`/output/${empty!.key}`);
     expect(answer.statusCode).toBe(404);
-    expect(answer.json<{ error: string }>().error).toMatch(/needs a node/u);
+    expect(answer.json<{ error: string }>().error).toMatch(/Without a node/u);
   });
 
   test('and without blocks, answers with transactions are 404, with the reason', async () => {

@@ -192,7 +192,7 @@ test('a full disk takes no orders, and says so', async () => {
   try {
     const { statusCode, body } = await inscribe('192.0.2.4', [fileOf('a')]);
     expect(statusCode).toBe(503);
-    expect(body).toContain('no room');
+    expect(body).toContain('no space');
   } finally {
     spy.mockRestore();
   }

@@ -113,7 +113,9 @@ describe.skipIf(bitcoindForTests() === null)('mints to order beside a real node'
     );
     expect(await said(empty)).toBe('rune: A mint of X gives no units.');
     await service.chain.broadcast(await runes.mint(few.id));
-    await service.eventually(async () => /0 are used, and 1 wait for a block/u.test(await said(few, 3)));
+    await service.eventually(async () =>
+      /0 mints are used, and 1 mints wait for a block/u.test(await said(few, 3)),
+    );
     await service.chain.mineMempool();
   });
 

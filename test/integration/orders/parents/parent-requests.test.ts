@@ -106,8 +106,8 @@ describe('orders with parents', () => {
     ['of another network', { returnAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' }, /network/u],
     ['with a return address that anyone can spend', { returnAddress: 'bcrt1pfeesnyr2tx' }, /anchor/u],
     ['that no one could spend', { returnAddress: offCurve }, /no one can spend/u],
-    ['on dust of its deposit', { value: 329 }, /no less than 330/u],
-    ['on dust of its home', { value: 545, returnAddress: p2pkh }, /no less than 546/u],
+    ['on dust of its deposit', { value: 329 }, /at least 330/u],
+    ['on dust of its home', { value: 545, returnAddress: p2pkh }, /at least 546/u],
   ])('are refused with a parent %s', async (_, wrong, words) => {
     const answer = await http.post<{ error: { msg: string }[] }>('/inscribe', {
       ...body,

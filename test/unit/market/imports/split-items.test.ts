@@ -217,11 +217,11 @@ test('meta.json of the community is read, and the folder names the slug where it
     leftOut: [],
   });
   const refused = (change: object) => () => metaOf({ ...meta, ...change }, 'frogs');
-  expect(refused({ name: '' })).toThrow(/has a name/u);
+  expect(refused({ name: '' })).toThrow(/needs a name/u);
   expect(refused({ name: 'x'.repeat(201) })).toThrow(/200 characters/u);
   expect(refused({ name: '', slug: '..' })).not.toThrow(/a slug has/u);
   expect(() => metaOf('[]', 'frogs')).toThrow(/not an object/u);
-  expect(() => metaOf({ slug: '..' }, '..')).toThrow(/a slug is[^]*has a name/u);
+  expect(() => metaOf({ slug: '..' }, '..')).toThrow(/slug[^]*needs a name/u);
 });
 
 test('an optional field of meta.json that is wrong is left out, and said', () => {

@@ -99,7 +99,7 @@ describe('an order to be paid', () => {
     expect(outcome(new Map([[0, { value: 10_000n, runes: [] }]]))).toMatchObject({ parentsMissing: [] });
     expect(outcome(new Map([[0, { value: 500n, runes: [] }]]))).toMatchObject({
       kind: 'failed',
-      reason: expect.stringContaining('nodes relay at least 546 to its return address') as string,
+      reason: expect.stringContaining('nodes relay at least 546 sats to its return address') as string,
     });
   });
 

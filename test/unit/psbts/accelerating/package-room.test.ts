@@ -33,7 +33,7 @@ describe('the room for a child', () => {
     const room = await packageRoom(node({ clusterweight: 4_001, txcount: 63 }), found, limits);
     expect(room).toEqual({ taken: { count: 63, virtualBytes: 1_001 }, limits });
     expect(whyNoRoom(room, 100)).toBeNull();
-    expect(whyNoRoom(room, 100_000)).toMatch(/exceed the 101000 that the node takes/u);
+    expect(whyNoRoom(room, 100_000)).toMatch(/exceed the 101000 that the node accepts/u);
     const full = await packageRoom(node({ clusterweight: 4_000, txcount: 64 }), found, limits);
     expect(whyNoRoom(full, 100)).toMatch(/^64 unconfirmed transactions already depend on each other/u);
   });

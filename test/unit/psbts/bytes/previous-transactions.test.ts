@@ -95,7 +95,7 @@ test('P2PKH inputs are refused without them', async () => {
   const many = Array.from({ length: 101 }, (_, vout) => inputOf(large, 'p2pkh', vout));
   await expect(previousTransactions(nodeWith(large), many)).rejects.toMatchObject({
     code: 'request_invalid',
-    message: expect.stringContaining('takes 101 P2PKH inputs') as string,
+    message: expect.stringContaining('needs 101 P2PKH inputs') as string,
   });
   await expect(previousTransactions(nodeWith(large), many.slice(1))).rejects.toMatchObject({
     code: 'request_invalid',
