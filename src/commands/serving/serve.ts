@@ -9,7 +9,7 @@ import { checkTrace, hashFlag, settingFlag, tipFlag, traceFlag } from '#src/comm
 export const serveCommand: Command = {
   name: 'serve',
   object: null,
-  summary: 'follow a bitcoind, or index a folder of blocks, and serve the API and the pages',
+  summary: 'follow a bitcoind or index a folder of blocks, and serve the API and the pages',
   details: `Follows the node of --node, and serves the index even while no node answers. With --blocks it indexes that
 folder instead. It prints "ready http://ADDRESS:PORT" on stdout when everything answers. A folder must be
 completely indexed before that. For a node, the index must be at its tip, but the line comes after 15
