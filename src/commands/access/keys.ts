@@ -76,7 +76,7 @@ TOKENPAY_BASE_FEE for a token order. 0 means no fee.
     ownFlag(
       'reserved-max',
       'N',
-      'create: sats of the inventory that its unpaid orders may reserve, in place of ORDER_RESERVED_MAX',
+      'create: sats of the inventory that its unpaid orders may have, in place of ORDER_RESERVED_MAX',
     ),
     ownFlag('key', 'KEY', 'revoke: only this key, written in full or as list shows it'),
     ownFlag('days', 'N', 'list: number of days of usage to show', String(daysDefault)),
