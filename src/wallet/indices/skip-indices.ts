@@ -36,31 +36,19 @@ export async function skipWithin(
   tx: pg.ClientBase,
   { markFile, owner, by, atLeast }: SkipOptions,
 ): Promise<BranchEnds> {
-  return withTransaction(db, async (tx) => {
-    const row = await readRelease(tx, { isLocked: true });
-    if (row === null) throw new AppError('wallet_missing', 'The database has no wallet.');
-    await lockMark(tx);
-    const mark = await readMark(markFile, owner).catch((error: unknown) => {
-      if (error instanceof AppError && error.code === 'wallet_mark_refused') return null;
-      throw error;
-    });
-    const known = startAfter(mark, row);
-    const from = movedBy(highestOf(known, atLeast), by);
-    if (indexedBranches.some((branch) => from[branch] >= indexEnd))
-      throw new AppError(
-        'wallet_indices_unreleased',
-        `The wallet has no ${by} indices left beyond ${Math.max(...indexedBranches.map((branch) => known[branch]))}. A new wallet needs a new seed.`,
-      );
-    await writeMark(markFile, owner, from);
-    await moveOn(tx, from);
-    return from;
+  const row = await readRelease(tx, { isLocked: true });
+  if (row === null) throw new AppError('wallet_missing', 'The database has no wallet.');
+  await lockMark(tx);
+  const mark = await readMark(markFile, owner).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === 'wallet_mark_refused') return null;
+    throw error;
   });
   const known = startAfter(mark, row);
   const from = movedBy(highestOf(known, atLeast), by);
   if (indexedBranches.some((branch) => from[branch] >= indexEnd))
     throw new AppError(
       'wallet_indices_unreleased',
-      `The wallet has no ${by} indices left beyond ${Math.max(...indexedBranches.map((branch) => known[branch]))}: a new one needs a new seed.`,
+      `The wallet has no ${by} indices left beyond ${Math.max(...indexedBranches.map((branch) => known[branch]))}. A new wallet needs a new seed.`,
     );
   await writeMark(markFile, owner, from);
   await moveOn(tx, from);
