@@ -29,7 +29,8 @@ const advices = {
   }),
   spentTxOuts: {
     feature: 'spenttxouts',
-    message: 'The node has no /rest/spenttxouts, so spent outputs are read by RPC, which is several times slower.',
+    message:
+      'The node has no /rest/spenttxouts, so spent outputs are read by RPC, which is several times slower.',
     action: 'Use Bitcoin Core 30 or newer, or Knots 29 or newer.',
   },
   sequence: {
@@ -63,7 +64,8 @@ const advices = {
   pruned: (height: Height): NodeAdvice => ({
     feature: 'unpruned',
     message: `The node prunes its blocks and has only those from height ${height} on, so no block below that height can be indexed or verified.`,
-    action: 'Put prune=0 into bitcoin.conf, and restart the node, which then downloads the missing blocks again.',
+    action:
+      'Put prune=0 into bitcoin.conf, and restart the node, which then downloads the missing blocks again.',
   }),
 } as const satisfies Record<string, NodeAdvice | ((of: never) => NodeAdvice)>;
 
