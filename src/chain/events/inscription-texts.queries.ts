@@ -111,7 +111,7 @@ async function whyNotReadable(client: ClientBase | Pool): Promise<string | null>
   const { rowCount } = await client.query(
     "SELECT WHERE to_regclass('chain.locations_spent') IS NULL AND EXISTS (SELECT FROM chain.outbox)",
   );
-  return rowCount === 1 ? 'the first load is running: events are available at its end' : null;
+  return rowCount === 1 ? 'events are not available yet, because the first load is still running' : null;
 }
 
 async function readBlocks(client: ClientBase, from: Height, to: Height): Promise<BlockRow[]> {
