@@ -95,7 +95,7 @@ export class OrderWorld {
   readonly miner: Miner | null;
   readonly #dir: string;
   readonly #index: Partial<FollowOptions>;
-  readonly #endReleases: () => Promise<void>;
+  #endReleases: () => Promise<void>;
   #running: { controller: AbortController; close: () => Promise<void>; ends: Promise<unknown>[] } | null =
     null;
 
@@ -390,6 +390,16 @@ export class OrderWorld {
     if (audit.differing === 0 && audit.funds.length === 0 && audit.payouts.length === 0)
       await expectSameFreeCoins(this.database.pool);
     return audit;
+  }
+
+  /** Ends the release of addresses until `release`. */
+  endReleases(): Promise<void> {
+    return this.#endReleases();
+  }
+
+  /** Releases addresses again, like a start of the process with the seed. */
+  async release(): Promise<void> {
+    this.#endReleases = await releaseTestWallet(this.database.url, this.seedFile, this.wallet.identity);
   }
 
   async close(): Promise<void> {

@@ -93,6 +93,8 @@ export class ShopWorld {
   readonly #policy: TokenPolicy;
   #following: { readonly controller: AbortController; readonly ends: Promise<void> } | null = null;
   readonly #closeAccess: () => Promise<void>;
+  /** Stores the counted uses of keys, which are otherwise stored some seconds later. */
+  readonly storeUses: () => Promise<void>;
 
   private constructor(parts: {
     world: OrderWorld;
@@ -133,6 +135,7 @@ export class ShopWorld {
     });
     const access = testAccess(accessPool, { mode: 'open' });
     this.#closeAccess = () => access.close();
+    this.storeUses = () => access.usage.flush();
     this.app = buildCheckedApp({
       ...readerParts(world.database.readers),
       node: world.bitcoind.rpc,
