@@ -148,7 +148,7 @@ describe.skipIf(executable === null || bitcoindForTests() === null)('the checkou
     await page.fill('#payment-key', payment.publicKey);
     await page.click('text=Create the PSBT');
     // the taproot address of this key holds nothing of the rune
-    await says(page, '#said', /has 0 /u);
+    await says(page, '#said', /has only 0 /u);
     await page.fill('#ordinal-address', ordinals.address);
     await page.fill('#ordinal-key', ordinals.publicKey);
     await page.click('text=Create the PSBT');

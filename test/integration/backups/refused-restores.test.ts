@@ -277,7 +277,7 @@ describe('a restore is refused, and changes nothing', () => {
 
   test('if no seed file is named', async () => {
     const { WALLET_SEED_FILE: _, ...env } = machine.env;
-    await expect(runCommand(['restore', dir, '--without-node'], env)).rejects.toThrow('which seed file?');
+    await expect(runCommand(['restore', dir, '--without-node'], env)).rejects.toThrow('missing seed file');
   });
 
   test('if the node does not answer', async () => {

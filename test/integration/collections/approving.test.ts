@@ -166,7 +166,7 @@ describe('all faults are shown together, and nothing is approved', () => {
     );
     const faults = await faultsOf(approve('terms'));
     expect(faults.map(({ where, why }) => `${where} ${why}`)).toEqual([
-      expect.stringMatching(/^creator-address is required.*phase 1/u),
+      expect.stringMatching(/^creator-address is missing.*phase 1/u),
       expect.stringMatching(/^files are 3, but totalCount is 5/u),
       expect.stringMatching(/^art\.exe has a type/u),
       expect.stringMatching(/^1\.txt has no URL/u),

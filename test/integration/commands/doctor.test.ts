@@ -165,7 +165,12 @@ describe.skipIf(bitcoindForTests() === null)('doctor', () => {
       await bare.remove();
     }
     expect(await faultsOf({ BITCOIN_ZMQ: 'tcp://127.0.0.1:9' })).toEqual([
-      found('node.zmq', 'advice', 'ZMQ at tcp://127.0.0.1:9 cannot be reached', 'Set BITCOIN_ZMQ'),
+      found(
+        'node.zmq',
+        'advice',
+        'ZMQ of the node at tcp://127.0.0.1:9 cannot be reached',
+        'Set BITCOIN_ZMQ',
+      ),
     ]);
   });
 
@@ -352,7 +357,7 @@ describe.skipIf(bitcoindForTests() === null)('doctor', () => {
     await writeFile(file, '');
     await mkdir(join(folder.path, 'blocks'));
     expect(await faultsOf({ FILES_DIR: file, BLOCKS_DIR: join(folder.path, 'blocks') })).toEqual([
-      found('files.orders', 'broken', 'is a file, not a folder', 'name another one'),
+      found('files.orders', 'broken', 'is a file, not a folder', 'name another path'),
       found('files.blocks', 'broken', 'there is no file', 'Block folders'),
     ]);
   });

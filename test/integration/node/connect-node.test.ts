@@ -336,7 +336,7 @@ describe.skipIf(!hasBitcoind)('a node that lacks things', () => {
     nodes.push(bitcoind);
     const node = await connectNode({ ...bitcoind.settings, zmq: 'tcp://127.0.0.1:9' });
     expect(node.facts.advice.map(({ message }) => message)).toEqual([
-      expect.stringContaining('ZMQ at tcp://127.0.0.1:9 cannot be reached'),
+      expect.stringContaining('ZMQ of the node at tcp://127.0.0.1:9 cannot be reached'),
     ]);
     expect(await node.rpc.call('getblockcount')).toBe(0);
     await node.close();

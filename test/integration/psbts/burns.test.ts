@@ -113,7 +113,7 @@ describe.skipIf(bitcoindForTests() === null)('burns by PSBT', () => {
     expect(made.warnings).toEqual([
       expect.stringMatching(/^The inscription has already left the output in which it was made\./u) as string,
       expect.stringMatching(
-        /^The fee is 6124 sats, .* With a changeAmount of \d{4} it is \d{3,4} sats/u,
+        /^The fee is 6124 sats, .* With a changeAmount of \d{4} the fee is \d{3,4} sats/u,
       ) as string,
       expect.stringContaining('a maxburnamount of 0.00000546 ') as string,
     ]);

@@ -312,7 +312,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a shop', () => {
       };
       expect(await build({})).toMatchObject({
         status: 400,
-        body: { success: false, message: expect.stringContaining(`has 0 ${rune.name}`) as string },
+        body: { success: false, message: expect.stringContaining(`has only 0 ${rune.name}`) as string },
       });
       await shop.send([
         {

@@ -93,7 +93,7 @@ export function testRuneBurns(started: () => ShopWorld): void {
         const owners = signerBody(payment, ordinals);
         expect(await build(owners, { amount: 2.5 })).toMatchObject({
           status: 400,
-          body: { message: expect.stringContaining(`has 0 ${rune.name}`) as string },
+          body: { message: expect.stringContaining(`has only 0 ${rune.name}`) as string },
         });
         await shop.send([
           {
@@ -212,7 +212,7 @@ export function testRuneBurns(started: () => ShopWorld): void {
       ['create-burn-rune-psbt', {}, ['token is required', 'amount is required', 'paymentAddress']],
       ['create-burn-rune-psbt', { amount: 0 }, ['above 0']],
       ['create-burn-rune-psbt', { amount: '0.000000001' }, ['more than 8 decimals']],
-      ['create-burn-rune-psbt', { token: 'NOTETCHED', amount: 1 }, ['no rune NOTETCHED']],
+      ['create-burn-rune-psbt', { token: 'NOTETCHED', amount: 1 }, ['no block has etched a rune NOTETCHED']],
       [
         'create-burn-rune-psbt',
         { amount: 1, paymentAddress: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' },

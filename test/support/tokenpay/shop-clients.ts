@@ -136,7 +136,7 @@ export function testShopClients(started: () => ShopWorld): void {
       // all faults in the form are reported before the rune is searched
       ['{"token":"NOTETCHED","amount":"1,5","successUrl":"x"}', ['number in digits', 'successUrl must be']],
       ['{"token":"NOTETCHED","amount":-1}', ['above 0']],
-      ['{"token":"BTC","amount":1}', ['no rune BTC']],
+      ['{"token":"BTC","amount":1}', ['no block has etched a rune BTC']],
       ['{"token":7,"amount":1}', ['A name is capital letters']],
       ['TOKEN 0', ['above 0']],
       ['TOKEN -1', ['above 0']],

@@ -139,7 +139,7 @@ describe('an order', () => {
       [wanted('\u0000'), 400, /collection\.id/u],
       [wanted('shut'), 400, /closed/u],
       [wanted('over'), 400, /The sale is over/u],
-      [wanted('soon'), 400, /phase p opens at 2100-01-01T00:00:00\.000Z/u],
+      [wanted('soon'), 400, /Phase p opens at 2100-01-01T00:00:00\.000Z/u],
       [wanted('none-left'), 400, /sold out/u],
       [wanted('in-runes'), 501, /runes/u],
       [wanted('strict', {}, { count: 0 }), 400, /count must be from 1 to 1000/u],

@@ -71,7 +71,7 @@ describe('POST /price', () => {
       collectionServiceFee: 0,
       discounts: [],
       amount: 4151,
-      warnings: [{ code: 'assumed', message: expect.stringContaining('the content of files[0]:') as string }],
+      warnings: [{ code: 'assumed', message: expect.stringContaining('the content of files[0].') as string }],
     });
   });
 
@@ -282,7 +282,7 @@ describe('POST /price', () => {
       const { body } = await post({ order: { ...order, files: [whole], ...terms } });
       const warnings = (body['warnings'] ?? []) as unknown as { code: string; message: string }[];
       expect(warnings.map(({ code }) => code)).toEqual(warnings.length === 0 ? [] : ['assumed']);
-      return /does not have (?<what>[^:]*):/u.exec(warnings[0]?.message ?? '')?.groups?.['what'];
+      return /does not know (?<what>.*?)\. It uses/u.exec(warnings[0]?.message ?? '')?.groups?.['what'];
     };
     expect(await ask({})).toBeUndefined();
     expect(await ask({ receiveAddress: undefined })).toBe('receiveAddress');

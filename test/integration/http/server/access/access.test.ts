@@ -452,7 +452,7 @@ describe('a rate', () => {
     expect(new Set(statuses.slice(0, unknownKeysMax))).toEqual(new Set([401]));
     expect(statuses.at(-1)).toBe(429);
     const refusal = await ask({ 'x-api-key': like });
-    expect(refusal).toMatchObject({ status: 429, ...refused('an unknown key may make 60 a minute') });
+    expect(refusal).toMatchObject({ status: 429, ...refused('an unknown key may make only 60 a minute') });
     expect(Number(refusal.headers['retry-after'])).toBe(1);
     // a valid key with the same prefix and IP address, which this process has not seen yet
     expect((await ask({ 'x-api-key': key })).status).toBe(200);
