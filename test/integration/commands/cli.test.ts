@@ -109,7 +109,7 @@ describe('failures', () => {
     const words = [resolve('src/main.ts'), 'accounts', 'list'];
     const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', cwd: folder });
     expect(status).toBe(2);
-    expect(stderr).toMatch(/^satscribe: \.env of the working folder cannot be read \(EISDIR\)/u);
+    expect(stderr).toMatch(/^satscribe: The file \.env of the working folder cannot be read \(EISDIR\)/u);
   });
 
   test.each<[string, Record<string, string>, RegExp]>([

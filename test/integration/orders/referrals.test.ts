@@ -138,7 +138,7 @@ test('an order with an unknown referral, or a fee without one, is refused before
     (await http.database.pool.query('SELECT count(*) FROM service.orders')).rows[0];
   const before = await count();
   for (const [given, words] of [
-    [{ referral: 'absent' }, /absent is not known/u],
+    [{ referral: 'absent' }, /absent is unknown/u],
     [{ referral: 'absent\u0000' }, /referral has a NUL/u],
     [{ additionalFee: 100 }, /only valid with a referral/u],
   ] as const) {

@@ -488,7 +488,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection', () => {
         stderr: expect.stringContaining('audit_differs') as string,
       });
       expect(failed.stdout).toMatch(
-        /^collection audited\n {2}taken: noted 3, found 2 .*\n {4}do: close the sale/mu,
+        /^collection audited\n {2}taken: noted 3, found 2 .*\n {4}what to do: close the sale/mu,
       );
       await changing('mint_allowances SET items = 1');
       const told = await runCli([...words, '--json'], world.database.settings);
