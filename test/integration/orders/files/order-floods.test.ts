@@ -179,9 +179,9 @@ test('half of the places for files at URLs stay free for others, whatever the ad
     await waitUntil(async () => fetching.mock.calls.length === held.length + others.length);
     release.resolve({ status: 404, bytes: new Uint8Array() });
     for (const answer of await Promise.all([...held, ...others]))
-      expect(answer.body).toContain('answers 404');
+      expect(answer.body).toContain('answers with status 404');
     // the slots for fetching files are free again
-    expect((await inscribe('198.51.100.4', atUrl)).body).toContain('answers 404');
+    expect((await inscribe('198.51.100.4', atUrl)).body).toContain('answers with status 404');
   } finally {
     fetching.mockRestore();
   }
