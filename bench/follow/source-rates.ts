@@ -18,10 +18,7 @@ export interface SourceRateTask {
   readonly rounds: number;
 }
 
-/**
- * Measures how fast blocks and their spent outputs are read, in megabytes of raw blocks per second, with one value for
- * each round. They are read ahead and in order, and then dropped.
- */
+/** Returns one value for each round. Blocks are read ahead in order, and then dropped. */
 export async function sourceRates(task: SourceRateTask): Promise<number[]> {
   const { bitcoind, dataDir, rest, rounds } = task;
   const node = await startBitcoind({ executable: bitcoind, dataDir, rest });

@@ -37,7 +37,7 @@ export interface DerivedTarget extends CopyTarget {
 
 /** A block as processed by the ledger, input for derived tables. */
 export interface DerivedBlock {
-  /** Includes the facts that the table needs. */
+  /** The parsed block. It has the data that the table names in `facts`. */
   readonly block: ParsedBlock;
   readonly ledger: LedgerBlock;
   /** Inscriptions in the outputs of earlier blocks that it spends. */

@@ -113,7 +113,9 @@ export interface FollowOptions {
   readonly onCommit?: (committed: Committed) => void;
   /** Called when all blocks of a load are applied, before the secondary indexes are built. */
   readonly onIndexing?: () => void;
-  /** Called before blocks are taken back, with their number and the remaining tip. */
+  /**
+   * Called before blocks are undone, with the number of blocks and the height of the new tip (-1 if no block remains).
+   */
   readonly onUndo?: (depth: number, height: Height | -1) => void;
   /** Called whenever a node has no more blocks and all indexes exist. */
   readonly onCaughtUp?: () => void;

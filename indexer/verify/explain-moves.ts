@@ -35,7 +35,7 @@ export interface ExplainOptions {
   readonly ref: BlockRef;
   readonly txid: Txid;
   readonly signal: AbortSignal;
-  /** Number of worker threads, or threads that others use too. Absent: one thread. */
+  /** Number of worker threads to start, or existing threads that other work uses, too. Absent: one thread. */
   readonly threads?: number | ParseThreads;
 }
 

@@ -7,7 +7,7 @@ import { foldText } from '#kernel/text/fold.ts';
  */
 export const wordCodePointsMax = comparedCodePointsMax;
 
-/** The characters of words; everything else separates them. */
+/** A run of letters, marks and digits. All other characters separate words. */
 export const runOfLetters = /[\p{L}\p{M}\p{N}]+/gu;
 
 /**

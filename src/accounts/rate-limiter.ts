@@ -208,7 +208,12 @@ export class RateLimiter {
       grants = new Map(answer.map((grant) => [grant.subject, grant]));
     } catch (error) {
       // if the statement fails, returned tokens are lost, so fewer requests are allowed, never more
-      const reason = new AppError('access_unavailable', 'The rate cannot be checked now.', {}, error);
+      const reason = new AppError(
+        'access_unavailable',
+        'The limit of requests cannot be checked now.',
+        {},
+        error,
+      );
       for (const { waiting } of asked) for (const { reject } of waiting) reject(reason);
       return;
     } finally {

@@ -55,7 +55,7 @@ export interface AccessRequest {
   readonly host: string | undefined;
   /** IP address of the client. */
   readonly address: string;
-  /** The group of routes that usage counts add together. */
+  /** The group of routes under which the usage of a key is counted. */
   readonly endpoints: string;
   /** The bucket from which a request without a key takes a token. */
   readonly bucket: BucketName;

@@ -141,7 +141,8 @@ export class BulkReads {
   ): Promise<ReadAnswers[Kind]> {
     const body = await this.#authorised(sent, bounds, codes);
     const call = this.#callOf(method);
-    // this body only says, in an undocumented form, that the credentials are refused
+    // the body of a 401 or 403 has no documented form and only says that the credentials were refused, so it is not
+    // parsed
     if (body.status === 401 || body.status === 403) throw failureOfAnswer(body.status, '', call);
     const answer = await this.#reader.read(kind, body.bytes);
     if (answer.kind === 'read') return answer.value;

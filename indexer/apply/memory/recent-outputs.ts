@@ -60,9 +60,8 @@ export class RecentOutputs {
   }
 
   /**
-   * Adds the outputs that a committed batch made. Outputs that the batch itself spent are included until room is made:
-   * they are few, and looking up each of them took longer than the copy. `tracked` must not change until the promise
-   * resolves.
+   * Outputs that the batch itself spent are added, too, and dropped when the memory is full. They are few, so finding
+   * them took longer than copying them.
    */
   async learn(outputs: HeldOutputs, tracked: TrackedOutputs): Promise<void> {
     if (!this.#isOpen) return;

@@ -199,7 +199,10 @@ function fuzzyClause(field: string, word: string): Clause {
   return { fuzzy: { [field]: { value: word, fuzziness, prefix_length: 0, transpositions: true, rewrite } } };
 }
 
-/** A hash in the form in which the index has it. Random terms share no beginnings, so every byte costs. */
+/**
+ * A hash in the form in which the index has it. base64url is shorter than hex. The length matters, because random terms
+ * have no common beginnings that the index could share.
+ */
 export const hashTerm = (hash: Uint8Array): string => Buffer.from(hash).toString('base64url');
 
 /** The clause for contents whose stored or decoded body has this hash. */

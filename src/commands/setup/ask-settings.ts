@@ -88,7 +88,7 @@ async function askNode(asking: Asking, draft: Draft, signal: AbortSignal): Promi
     required,
   )) as NetworkName;
   const usual = await usualNode(network);
-  // an address of another network is no usual answer
+  // do not suggest the earlier address if it is for another network
   const isSame = before.network === network;
   for (;;) {
     const { bitcoinRpcUrl, bitcoinCookieFile } = draft.answers;

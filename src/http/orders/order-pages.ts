@@ -5,8 +5,8 @@ import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { misplacedOrderPage, orderPage } from '#web/pages/order.page.ts';
 
 /**
- * Paths that the page's script requests: the order, PSBTs that pay for the order, and previews. A preview shows the
- * script whether the order's inscriptions can be shown.
+ * Paths that the page's script requests: the order, PSBTs that pay for the order, and previews. The script requests a
+ * preview to learn whether the order's inscriptions can be shown.
  */
 const connects = [
   '/order',

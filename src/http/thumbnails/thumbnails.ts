@@ -15,7 +15,8 @@ import type { ThumbnailDrawer } from './thumbnail-drawer.ts';
 import type { ThumbnailFiles } from './thumbnail-files.ts';
 
 /**
- * Version of the drawing. It is part of each name and entity tag. Increase it when the same image is drawn differently.
+ * Version of the drawing. It is part of the name and of the entity tag of each stored thumbnail. Increase it when the
+ * same image is drawn differently.
  */
 export const drawingVersion = 2;
 

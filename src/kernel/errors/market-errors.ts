@@ -11,9 +11,9 @@ export const marketErrors = {
   },
   collection_sold: {
     meaning:
-      'This service sells the collection, so its items come from orders and not from an imported list.',
+      'This service sells the collection. Its items come from orders, so the collection can be neither imported nor removed.',
     action:
-      'Do not import this collection. `satscribe mint close` ends its sale, and sold items stay in the market.',
+      'Leave the collection as it is. To end its sale, run `satscribe mint close`; sold items stay in the market.',
     retry: 'never',
   },
   collection_unreadable: {

@@ -84,7 +84,7 @@ export const orderErrors = {
   },
   audit_impossible: {
     meaning:
-      'Orders cannot be compared with the chain now, because the index, the payments and the node are not at the same block.',
+      'Orders cannot be compared with the chain now, because the index, the scan for payments and the node have not reached the same block.',
     action:
       'Wait until the index is at the tip of the node (`/status`) while a service follows payments, and run the command again.',
     retry: 'minute',

@@ -81,7 +81,7 @@ export const utxoErrors = {
   },
   inventory_reserved_max: {
     meaning:
-      'Unpaid orders already reserve as many sats of the inventory as they may reserve, one for each file. The limits are ORDER_RESERVED_MAX for one IP address (a key may have its own limit), ten for its network, and half of the sats of a type. An order that could never fit is refused with status 400 instead.',
+      'Orders that are unpaid or failed already reserve the maximum number of sats of the inventory. Each file reserves one sat. The limits are ORDER_RESERVED_MAX for one IP address (a key may have its own limit), ten or that limit for an IP network, and half of all sats of one type. An order that is above a limit by itself gets status 400 instead.',
     action: 'Pay for an unpaid order, cancel one, or wait until its time for payment is over (30 minutes).',
     retry: 'never',
   },

@@ -72,7 +72,8 @@ export const walletErrors = {
     retry: 'minute',
   },
   order_unspendable: {
-    meaning: 'An address was not shown, because money paid to it could not be spent. No money was lost.',
+    meaning:
+      'The service did not show an address, because it would not be able to spend payments to this address. No money was lost.',
     action: 'Please report this failure with its message.',
     retry: 'never',
   },

@@ -23,7 +23,8 @@ export const webhookErrors = {
     retry: 'minute',
   },
   webhooks_unknown: {
-    meaning: 'In the last 30 days there was no message with this subject, or none of its messages had a URL.',
+    meaning:
+      'In the last 30 days there was no message about this subject (for example `order ID`) from this sequence number on, or no such message had a URL.',
     action: '`satscribe webhooks list` shows all messages.',
     retry: 'never',
   },

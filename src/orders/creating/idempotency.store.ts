@@ -8,7 +8,7 @@ export interface KeyedRequest {
   /** The client that owns the key. The same key of another client belongs to another creation. */
   readonly owner: string;
   readonly key: string;
-  /** sha256 of the request. */
+  /** The sha256 of the values of the request's body (`body-hash.ts`). */
   readonly bodyHash: Uint8Array;
 }
 

@@ -7,7 +7,7 @@ import { entriesOf, type LedgerEntry } from '#purse/ledger/ledger.ts';
 import { readFundKeys } from './fund-addresses.store.ts';
 import { type FundCoin, readFundCoins } from './fund-coins.queries.ts';
 
-/** Ledger entries for the operator's funds. There is one entry for each output in a block. Pure. */
+/** One entry for each of the coins that is in a block. */
 export const fundEntries = (coins: readonly FundCoin[]): LedgerEntry[] =>
   entriesOf(
     coins

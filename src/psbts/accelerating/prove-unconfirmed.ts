@@ -51,8 +51,8 @@ export async function proveUnconfirmed(
 }
 
 /**
- * Reads the contents of a confirmed output. If they are not proven, returns the reason, in words that follow the
- * output's name.
+ * Reads the inscriptions and runes of a confirmed output. If they cannot be proven, returns the reason as the end of a
+ * sentence that begins with the name of the output.
  */
 export async function provenContentsOf(
   utxos: CoinParts['utxos'],

@@ -73,7 +73,7 @@ export class ChaosDatabase {
     }
   }
 
-  /** Ends all connections to a database except its own connection, as an operator does. */
+  /** Ends all connections to a database, except the connection that sends this query. */
   async terminate(name: string): Promise<void> {
     await this.query(
       name,

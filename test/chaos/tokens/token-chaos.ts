@@ -450,7 +450,10 @@ class TokenChaos {
     await this.#sendAgain(0.5);
   }
 
-  /** Takes completed orders back. On a loaded machine, an order takes longer to complete, so another order is tried. */
+  /**
+   * Reorganises the block that paid a completed order. If the order is not completed in time on a loaded machine, tries
+   * another order.
+   */
   async #takeCompletedBack(depth: number): Promise<void> {
     for (let tries = 0; tries < completionTriesMax; tries++)
       if (await this.#reorganiseCompleted(depth)) return;

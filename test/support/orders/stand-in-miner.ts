@@ -73,7 +73,7 @@ export class StandInMiner {
     return `http://127.0.0.1:${this.#receiver.port}/secret-of-the-operator`;
   }
 
-  /** Decodes packages with this node. */
+  /** Sets the node that decodes packages from now on. */
   decodeWith(rpc: NodeRpc): void {
     this.#rpc = rpc;
   }

@@ -120,7 +120,8 @@ export function followRuneForm(rune) {
     event.preventDefault();
     if (!button.disabled) void order();
   });
-  // if the customer returns from the order's page, the form is still filled in, but its key has been used
+  // if the customer comes back from the order's page, the browser restores the form with an idempotency key that is
+  // used: make a new key
   addEventListener('pageshow', (event) => {
     if (event.persisted) changed();
   });
