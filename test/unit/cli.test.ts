@@ -45,10 +45,10 @@ describe('a command line', () => {
 
   test.each([
     { words: [], says: 'missing command' },
-    { words: ['sevre'], says: 'unknown command sevre: did you mean serve? the commands are demo, serve' },
+    { words: ['sevre'], says: 'unknown command sevre: did you mean serve? the commands are demo, init' },
     { words: ['dmeo'], says: 'unknown command dmeo: did you mean demo?' },
     { words: ['help', 'sevre'], says: 'unknown command sevre' },
-    { words: ['something'], says: 'unknown command something; the commands are demo, serve' },
+    { words: ['something'], says: 'unknown command something; the commands are demo, init' },
     { words: ['--port', '1', 'serve'], says: 'the command must come first' },
     {
       words: ['serve', '--prot', '1'],
