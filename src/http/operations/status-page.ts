@@ -144,7 +144,7 @@ async function orderWords(
   const counts = { open: [...open.values()].reduce((sum, count) => sum + count, 0), stuck };
   const closed = await orders.whyClosed();
   if (closed !== null) {
-    const words = closed.replace(/^this service takes no orders/u, 'not taken');
+    const words = closed.replace(/^this service accepts no orders/u, 'not taken');
     return { kind: counts.open === 0 ? 'off' : 'bad', words, ...counts };
   }
   return (await isAdvisoryLockHeld(pool, 'orders'))

@@ -138,9 +138,9 @@ export const refused = (
 
 /** The refusal of payments that lack `missing` sats for their transaction. */
 export const shortOf = (missing: bigint, what: 'order' | 'transaction'): OrderRefusal =>
-  refused('payment-short', `The payment lacks ${missing} sats of what the ${what} costs.`, { missing });
+  refused('payment-short', `The payment is ${missing} sats short of what the ${what} costs.`, { missing });
 
-/** Whether a text is the reason of a `payment-short` refusal. */
+/** Whether a text is the reason of a `payment-short` refusal. Orders of earlier versions store it, so its words stay. */
 export const isShortfall = (reason: string): boolean => /^The payment is \d+ sats short of /u.test(reason);
 
 /** Limits of the public interface (section 8). */

@@ -86,7 +86,7 @@ test('a service that takes no orders says why, and what its operator can do', as
   await pool.query('UPDATE chain.state SET tip_height = NULL, tip_hash = NULL');
   try {
     expect((await get('/inscribe', browser)).body).toContain('no block is indexed');
-    expect((await get('/status', browser)).body).toContain('not taken yet: no block is indexed');
+    expect((await get('/status', browser)).body).toContain('not taken yet, because no block is indexed');
   } finally {
     await pool.query('UPDATE chain.state SET tip_height = 0, tip_hash = $1', [Buffer.alloc(32)]);
   }

@@ -114,7 +114,7 @@ export const paymentCases: readonly PaymentCase[] = [
       await payer.pay(payer.amount - 600);
       await payer.world.database.pool.query(
         `UPDATE service.orders SET state = 'error', error = $2 WHERE id = $1`,
-        [payer.order.id, 'The payment lacks 940 sats of what the transaction costs.'],
+        [payer.order.id, 'The payment is 940 sats short of what the transaction costs.'],
       );
       await payer.pay(600);
     },
