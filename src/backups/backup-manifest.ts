@@ -87,6 +87,9 @@ export const backupParts = {
   secret: 'service.secret',
 } as const;
 
+/** Maximum number of bytes of the seed file and of the file of the service's secret. A seed file has at most 1,024. */
+export const secretBytesMax = 1024;
+
 /** Name of the file of a table. */
 export const fileOfTable = (table: string): string => `${table}.copy.zst`;
 
@@ -119,7 +122,10 @@ export function parseManifest(text: string): BackupManifest {
   return manifest;
 }
 
-/** Throws `backup_newer` if a migration of the backup is unknown, and `backup_damaged` if known ones are not in order. */
+/**
+ * Throws `backup_newer` if a migration of the backup is unknown, and `backup_damaged` if known migrations are not in
+ * their sequence.
+ */
 export function checkMigrations({ migrations, program }: BackupManifest, known: readonly string[]): void {
   const unknown = migrations.filter((name) => !known.includes(name));
   if (unknown.length > 0)

@@ -15,13 +15,12 @@ import {
   damaged,
   fileOfTable,
   parseManifest,
+  secretBytesMax,
 } from './backup-manifest.ts';
 import type { BackupWork } from './backup-progress.ts';
 
 /** Maximum number of bytes of `backup.json`. 1,000 tables with 50 columns have 2 MB. */
 const manifestBytesMax = 16_000_000;
-/** Maximum number of bytes of the seed and the secret. A seed file has at most 1,024 bytes. */
-const secretBytesMax = 1024;
 const newline = 10;
 
 /** Reads `backup.json`. Throws `backup_damaged` and `backup_newer`. */

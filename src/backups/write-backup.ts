@@ -17,13 +17,11 @@ import {
   backupFormat,
   backupParts,
   manifestText,
+  secretBytesMax,
 } from './backup-manifest.ts';
 import type { BackupWork } from './backup-progress.ts';
 import { type Dump, dumpService } from './dump-tables.ts';
 import { verifyBackup } from './verify-backup.ts';
-
-/** Maximum number of bytes of a seed or secret file that are read. */
-const secretBytesMax = 1024;
 
 /** Places of everything that a backup contains. */
 export interface BackupSources {

@@ -1,3 +1,4 @@
+import { isKnots } from '#kernel/bitcoin/node-name.ts';
 import type { CallOptions, NodeAdvice, NodeFacts, NodeRpc, ZmqTopic } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Height } from '#kernel/primitives/height.ts';
@@ -195,8 +196,7 @@ async function tryRest(
 async function askName(rpc: NodeRpc, options: CallOptions): Promise<Pick<NodeFacts, 'version' | 'reveals'>> {
   const { version, subversion } = fieldsOf(await rpc.call<unknown>('getnetworkinfo', [], options));
   if (typeof version !== 'number') throw invalidAnswer(rpc, 'getnetworkinfo');
-  const isKnots = typeof subversion === 'string' && subversion.includes('/Knots:');
-  return { version, reveals: isKnots ? 'refused' : 'untested' };
+  return { version, reveals: isKnots(subversion) ? 'refused' : 'untested' };
 }
 
 async function askTxIndex(rpc: NodeRpc, options: CallOptions): Promise<'whole' | 'behind' | 'none'> {

@@ -16,8 +16,8 @@ export interface ChainSearch {
 }
 
 /**
- * Ends of the indices that the chain shows to be used: those of unspent outputs, at least the known ones. Addresses
- * with a leaf cannot be searched: only the rows of their orders know the leaf, and orders after the backup have no rows.
+ * Ends of the indices that unspent outputs of the chain use, or the known ends if these are higher. Addresses with a
+ * leaf cannot be searched, because only the rows of their orders have the leaf. Orders after the backup have no rows.
  */
 export async function highestOfChain({ wallet, gap, ...search }: ChainSearch): Promise<BranchEnds> {
   const { searched } = await findOutputs({ ...search, gap, wallet: new PublicWallet(wallet), leaves: [] });

@@ -1,8 +1,8 @@
-import { access, constants, stat, statfs } from 'node:fs/promises';
+import { access, constants, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type pg from 'pg';
 import { differingFiles } from '#backups/backed-up-files.ts';
-import { type BackupManifest, backupParts } from '#backups/backup-manifest.ts';
+import { type BackupManifest, backupParts, secretBytesMax } from '#backups/backup-manifest.ts';
 import { mayRecreateService, usedTables } from '#backups/service-catalog.queries.ts';
 import { readBackedUp } from '#backups/verify-backup.ts';
 import { indexedNetwork } from '#chain/blocks/index-tip.queries.ts';
@@ -13,12 +13,12 @@ import { servedNetwork } from '#kernel/pg/served-network.ts';
 import { unlessTableMissing } from '#kernel/pg/unless-table-missing.ts';
 import { readPrivateFile } from '#kernel/private-file.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
+import { readersName } from '#src/app/database/database.ts';
+import { diskRoomOf, nearestFolder } from '#src/app/reports/disk-room.ts';
 import type { BranchEnds } from '#wallet/indices/branch-ends.ts';
 import { readMark } from '#wallet/indices/mark-file.ts';
 import { openSigner } from '#wallet/signer.ts';
 
-/** Maximum number of bytes of a secret file that are read. */
-const secretBytesMax = 1024;
 /** Bytes on the disk of the embedded database for a byte of text: rows, their indexes, and the log of the load. */
 const diskBytesPerTextByte = 4;
 /** Bytes on the disk beside each file of a customer: the rest of its last block. */
@@ -48,8 +48,8 @@ export async function refuseBesideService(client: pg.ClientBase): Promise<void> 
         AND (classid = 0 AND objid::bigint = ANY ($1::bigint[]) OR classid::bigint = ANY ($1::bigint[]))
       UNION ALL
      SELECT FROM pg_stat_activity
-      WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'satscribe readers %'`,
-    [Object.values(advisoryLocks)],
+      WHERE datname = current_database() AND pid <> pg_backend_pid() AND starts_with(application_name, $2)`,
+    [Object.values(advisoryLocks), readersName],
   );
   if (rowCount !== 0) throw busy();
 }
@@ -176,8 +176,8 @@ export async function requireRoom(config: Config, manifest: BackupManifest, file
   const files = manifest.files.bytes + manifest.files.count * besideFileBytes;
   const tables = manifest.tables.reduce((sum, { textBytes }) => sum + textBytes, 0) * diskBytesPerTextByte;
   const wanted = [
-    { folder: await existingFolder(filesDir), bytes: files },
-    ...(hasEmbeddedDatabase(config) ? [{ folder: await existingFolder(config.dataDir), bytes: tables }] : []),
+    { folder: await nearestFolder(filesDir), bytes: files },
+    ...(hasEmbeddedDatabase(config) ? [{ folder: await nearestFolder(config.dataDir), bytes: tables }] : []),
   ];
   const disks = new Map<number, { folder: string; bytes: number }>();
   for (const { folder, bytes } of wanted) {
@@ -185,22 +185,12 @@ export async function requireRoom(config: Config, manifest: BackupManifest, file
     disks.set(dev, { folder, bytes: bytes + (disks.get(dev)?.bytes ?? 0) });
   }
   for (const { folder, bytes } of disks.values()) {
-    const { bavail, bsize } = await statfs(folder);
-    if (bavail * bsize < bytes)
+    const { freeBytes } = await diskRoomOf(folder);
+    if (freeBytes < bytes)
       throw refused(
-        `The disk of ${folder} has ${megabytes(bavail * bsize)} free, and the restore needs ${megabytes(bytes)}: make room.`,
+        `The disk of ${folder} has ${megabytes(freeBytes)} free, and the restore needs ${megabytes(bytes)}: make room.`,
       );
   }
 }
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`;
-
-/** The folder, or the nearest one above it that exists. */
-async function existingFolder(path: string): Promise<string> {
-  const whole = resolve(path);
-  const isThere = await stat(whole).then(
-    () => true,
-    () => false,
-  );
-  return isThere || dirname(whole) === whole ? whole : existingFolder(dirname(whole));
-}

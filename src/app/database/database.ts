@@ -152,13 +152,16 @@ async function migrateAgain(
   }
 }
 
+/** Beginning of the application name of all connections that answer requests. */
+export const readersName = 'satscribe readers ';
+
 function openReaders(
   { lifecycle, logger }: CommandContext,
   { url, readerUrl }: Pick<Server, 'url' | 'readerUrl'>,
 ): Database {
   const log = logger.child({ part: 'database' });
   // a name that no other process has, because other processes also read from this database
-  const applicationName = `satscribe readers ${randomBytes(6).toString('hex')}`;
+  const applicationName = `${readersName}${randomBytes(6).toString('hex')}`;
   const options = {
     applicationName,
     statementTimeoutMs: readTimeoutMs,

@@ -1,10 +1,11 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { hasEmbeddedDatabase } from '#config/config.ts';
 import { answersRequests } from '#http/server/operations.ts';
 import { processesOrders } from '#src/app/doctor/roles.ts';
 import { filesDirOf } from '#src/app/ordering/files-dir.ts';
+import { nearestFolder } from '#src/app/reports/disk-room.ts';
 import { advice, broken, coded, type Finding, ok } from './finding.ts';
 import type { Subject } from './subject.ts';
 
@@ -64,17 +65,6 @@ const mayWrite = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   );
-
-/** The lowest folder above a path that exists. */
-export async function nearestFolder(path: string): Promise<string> {
-  const folder = dirname(resolve(path));
-  if (folder === dirname(folder)) return folder;
-  const isThere = await stat(folder).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  return isThere ? folder : nearestFolder(folder);
-}
 
 const othersMayWrite = 0o022;
 const strangersMayRead = 0o004;

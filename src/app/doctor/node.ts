@@ -8,7 +8,7 @@ import type { CommandContext } from '#src/app/command-context.ts';
 import { firstHeightOf, nodeSettings } from '#src/app/sources/node.ts';
 import { judgeClock } from './clock.ts';
 import { advice, broken, coded, type Finding, ok } from './finding.ts';
-import { askPolicy, judgePolicy } from './policy.ts';
+import { judgePolicy, type NodeReply, policyOf } from './policy.ts';
 import type { Examination, Subject, UsableDatabase } from './subject.ts';
 
 /** Facts of a node that answers. */
@@ -44,16 +44,15 @@ export const nodeSubject: Subject = {
     const settings = { ...nodeSettings(config, null), network: undefined };
     const node = await connectNode(settings, { signal });
     try {
-      const [checked, policy, aheadMs] = await Promise.all([
+      const [[chain, network, mempool], aheadMs] = await Promise.all([
         askNode(node, signal),
-        askPolicy(node.rpc, signal),
         askClock(node, examination),
       ]);
       const needs = await needsOf(config, node.facts.network, await database);
       const takesOrders = config.role === 'orders' || config.walletSeedFile !== undefined;
       return [
-        ...judgeNode(checked, needs),
-        ...judgePolicy(policy, takesOrders),
+        ...judgeNode(checkedNode(node, chain, network), needs),
+        ...judgePolicy(policyOf(mempool, network), takesOrders),
         ...(aheadMs === null ? [] : [judgeClock({ of: 'node', aheadMs })]),
       ];
     } finally {
@@ -74,24 +73,28 @@ async function needsOf(
   return { network, nextHeight };
 }
 
-async function askNode({ rpc, facts }: BitcoinNode, signal: AbortSignal): Promise<CheckedNode> {
-  const [chain, network] = await rpc.batch<Readonly<Record<string, unknown>>>(
-    [
-      { method: 'getblockchaininfo', parameters: [] },
-      { method: 'getnetworkinfo', parameters: [] },
-    ],
-    { signal },
-  );
+/** The replies to `getblockchaininfo`, `getnetworkinfo` and `getmempoolinfo`. */
+async function askNode(
+  { rpc }: BitcoinNode,
+  signal: AbortSignal,
+): Promise<readonly [chain: NodeReply, network: NodeReply, mempool: NodeReply]> {
+  const methods = ['getblockchaininfo', 'getnetworkinfo', 'getmempoolinfo'];
+  const calls = methods.map((method) => ({ method, parameters: [] }));
+  const [chain = {}, network = {}, mempool = {}] = await rpc.batch<NodeReply>(calls, { signal });
+  return [chain, network, mempool];
+}
+
+function checkedNode({ rpc, facts }: BitcoinNode, chain: NodeReply, network: NodeReply): CheckedNode {
   const numberOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
   return {
     url: rpc.url,
     facts,
-    userAgent: typeof network?.['subversion'] === 'string' ? network['subversion'] : '',
-    blocks: numberOf(chain?.['blocks']),
-    headers: numberOf(chain?.['headers']),
-    peers: numberOf(network?.['connections']),
-    isNetworkActive: network?.['networkactive'] !== false,
-    peersAheadSeconds: numberOf(network?.['timeoffset']),
+    userAgent: typeof network['subversion'] === 'string' ? network['subversion'] : '',
+    blocks: numberOf(chain['blocks']),
+    headers: numberOf(chain['headers']),
+    peers: numberOf(network['connections']),
+    isNetworkActive: network['networkactive'] !== false,
+    peersAheadSeconds: numberOf(network['timeoffset']),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { isKnots } from '#kernel/bitcoin/node-name.ts';
 import { standingOf, usualFeeRate } from '#orders/sending/node-standing.ts';
 import { type DataCarrier, dataCarrierOf } from '#psbts/burning/data-carrier.ts';
 import { advice, broken, type Finding, ok } from './finding.ts';
@@ -13,20 +13,18 @@ export interface PolicyFacts {
   readonly isFullRbf: boolean | null;
 }
 
+/** The fields of a node's reply. */
+export type NodeReply = Readonly<Record<string, unknown>>;
+
 /** Maximum bytes of a runestone that the ord protocol expects nodes to relay (Bitcoin Core before 30). */
 const usualCarrierBytes = 83;
 
-/** Asks a node for its policy. Throws the codes of NodeRpc. */
-export async function askPolicy(node: NodeRpc, signal: AbortSignal): Promise<PolicyFacts> {
-  const [mempool, network] = await Promise.all([
-    node.call<Readonly<Record<string, unknown>>>('getmempoolinfo', [], { signal }),
-    node.call<Readonly<Record<string, unknown>>>('getnetworkinfo', [], { signal }),
-  ]);
+/** The policy of a node, from its replies to `getmempoolinfo` and `getnetworkinfo`. Throws `node_answer_invalid`. Pure. */
+export function policyOf(mempool: NodeReply, network: NodeReply): PolicyFacts {
   const { minRelayFeeRate, incrementalFeeRate } = standingOf(mempool, {});
-  const { subversion } = network;
   const { fullrbf } = mempool;
   return {
-    isKnots: typeof subversion === 'string' && subversion.includes('/Knots:'),
+    isKnots: isKnots(network['subversion']),
     minRelayFeeRate,
     incrementalFeeRate,
     dataCarrier: dataCarrierOf(mempool, network),
@@ -36,13 +34,13 @@ export async function askPolicy(node: NodeRpc, signal: AbortSignal): Promise<Pol
 
 /** Judges the policy of a node. Pure. */
 export function judgePolicy(
-  { isKnots, minRelayFeeRate, incrementalFeeRate, dataCarrier, isFullRbf }: PolicyFacts,
+  { isKnots: refusesReveals, minRelayFeeRate, incrementalFeeRate, dataCarrier, isFullRbf }: PolicyFacts,
   takesOrders: boolean,
 ): Finding[] {
   const findings: Finding[] = [];
   // a policy that refuses transactions is a fault only for a service that sends some
   const refusal = takesOrders ? broken : advice;
-  if (isKnots)
+  if (refusesReveals)
     findings.push(
       refusal(
         'policy.reveals',

@@ -1,7 +1,6 @@
-import { statfs } from 'node:fs/promises';
 import type pg from 'pg';
 import { mayPostgresSearch } from '#config/config.ts';
-import type { DiskRoom, Operations, SearchServerReport } from '#http/server/operations.ts';
+import type { Operations, SearchServerReport } from '#http/server/operations.ts';
 import { SearchDemand } from '#kernel/concurrency/search-demand.ts';
 import { version } from '#kernel/process/version.ts';
 import { createMetrics, type Metrics, type ReadValue } from '#kernel/reports/metrics.ts';
@@ -9,6 +8,7 @@ import type { CommandContext } from '#src/app/command-context.ts';
 import { openAnsweringPool } from '#src/app/database/answering-pool.ts';
 import type { AnsweringDatabase } from '#src/app/database/database.ts';
 import { readDatabase } from './database-metrics.ts';
+import { diskRoomOf } from './disk-room.ts';
 
 /**
  * Maximum number of connections, so that health, metrics and a status can be read at once. Searches and the writer have
@@ -89,12 +89,6 @@ export function openOperations(context: CommandContext, database: AnsweringDatab
     values: () => [{ labels: { version, role: config.role }, value: 1 }],
   });
   return operations;
-}
-
-/** The disk space that the user of this process may still use. Root may have more. */
-export async function diskRoomOf(folder: string): Promise<DiskRoom> {
-  const { bavail, blocks, bsize } = await statfs(folder);
-  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }
 
 function readSearchServer(metrics: Metrics, { standing, problem }: SearchServerReport): void {

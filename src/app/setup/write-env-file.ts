@@ -17,8 +17,8 @@ export async function readEarlierFile(path: string): Promise<string | null> {
 }
 
 /**
- * Writes the file with mode 0600, completely or not at all. An earlier text is kept in a copy first. Returns the name of
- * the copy. Null: there was no earlier file. Throws `output_failed`, also if the file appeared or changed meanwhile.
+ * Writes the file with mode 0600, completely or not at all. An earlier text is kept in a copy first. Returns the name
+ * of the copy, or null if there was no earlier file. Throws `output_failed`, also if the file appeared or changed meanwhile.
  */
 export async function writeEnvFile(
   path: string,

@@ -1,3 +1,4 @@
+import { isKnots } from '#kernel/bitcoin/node-name.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
@@ -29,10 +30,9 @@ export async function askDataCarrier(node: NodeRpc): Promise<DataCarrier> {
 export function dataCarrierOf(mempool: unknown, network: unknown): DataCarrier {
   const { maxdatacarriersize: told } = fieldsOf(mempool);
   const { version, subversion } = fieldsOf(network);
-  const isKnots = typeof subversion === 'string' && subversion.includes('/Knots:');
   return {
     bytesMax: typeof told === 'number' && told >= 0 ? told : usualBytesMax,
-    relaysSeveral: typeof version === 'number' && version >= severalFromVersion && !isKnots,
+    relaysSeveral: typeof version === 'number' && version >= severalFromVersion && !isKnots(subversion),
   };
 }
 
