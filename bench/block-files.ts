@@ -7,7 +7,7 @@ const firstInscriptionHeight = 767_430;
 
 /**
  * Reads raw blocks by height, from a block folder (`blocks/`, `spent/`) or from any folder of `HEIGHT-HASH.bin` files.
- * With mainnet heights, it reads only blocks that can have inscriptions.
+ * It reads only blocks that can have inscriptions if the heights are those of mainnet.
  */
 export function readBlockFiles(dir: string): SourceFile[] {
   const blocks = existsSync(join(dir, 'blocks')) ? join(dir, 'blocks') : dir;

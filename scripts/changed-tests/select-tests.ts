@@ -79,7 +79,10 @@ function set(distances: Map<string, number>, path: string, distance: number): vo
   distances.set(path, Math.min(distance, distances.get(path) ?? Number.POSITIVE_INFINITY));
 }
 
-/** Whether a test names a changed file, and so reads it. For a file that is not code, the name of its folder is enough. */
+/**
+ * Whether a test names a changed file, and therefore reads the file. For a file that is not code, the name of its
+ * folder is enough.
+ */
 function isNamed(text: string, test: string, path: string): boolean {
   if (text.includes(path)) return true;
   if (path.endsWith('.ts')) return false;

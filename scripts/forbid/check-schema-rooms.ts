@@ -56,7 +56,7 @@ export interface Owners {
   readonly sharedTables: readonly SharedTables[];
 }
 
-/** What an entry allows: the room or file, and the tables that it may name. */
+/** The permission of an entry: a room or file, and the tables that it may name. */
 const allowedBy = (shared: SharedTables): (readonly [place: string, names: readonly string[]])[] =>
   'names' in shared
     ? [[shared.room, shared.names]]

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { offencesIn } from './plain-text.ts';
 
-/** What a check of the tree has found. */
+/** The findings of a check of the tree. */
 export interface Outcome {
   /** Faults. If there is any, the check fails. */
   readonly faults: readonly string[];

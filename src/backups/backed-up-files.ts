@@ -189,7 +189,7 @@ export async function differingFiles(
   return differing;
 }
 
-/** Copies the files of a backup that a folder lacks. Other files of the folder stay. Returns the number of copied files. */
+/** Copies the files of a backup that a folder lacks. Other files of the folder stay. Returns the number of copies. */
 export async function restoreFiles(
   from: CustomerFiles,
   target: CustomerFiles,

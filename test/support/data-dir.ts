@@ -18,8 +18,8 @@ export async function makeDataDir(): Promise<DataDir> {
 }
 
 /**
- * Makes a data folder with an empty cluster, as a stopped service leaves it. The cluster is a copy, because initdb takes
- * longer than most tests that use the folder. With its own server (TEST_DATABASE_URL) a run has no cluster to copy, so
+ * Makes a data folder with an empty cluster, as a stopped service leaves it. The cluster is a copy, because initdb
+ * takes longer than most tests that use the folder. With its own server (TEST_DATABASE_URL) a run has no cluster to copy, so
  * the folder is empty.
  */
 export async function makeUsedDataDir(): Promise<DataDir> {

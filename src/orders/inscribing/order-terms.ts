@@ -140,7 +140,7 @@ export const refused = (
 export const shortOf = (missing: bigint, what: 'order' | 'transaction'): OrderRefusal =>
   refused('payment-short', `The payment is ${missing} sats short of what the ${what} costs.`, { missing });
 
-/** Whether a text is the reason of a `payment-short` refusal. Orders of earlier versions store it, so its words stay. */
+/** Whether a text is the reason of a `payment-short` refusal. Older orders store the text, so its words must stay. */
 export const isShortfall = (reason: string): boolean => /^The payment is \d+ sats short of /u.test(reason);
 
 /** Limits of the public interface (section 8). */

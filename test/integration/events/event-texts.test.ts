@@ -45,7 +45,7 @@ const folderOf = (name: string): string => {
 
 const sha256 = (text: string): string => createHash('sha256').update(text, 'latin1').digest('hex');
 
-/** Asserts that the stored text of every block equals the text from the tables, and that the chain of hashes is right. */
+/** Asserts that the stored text of every block equals the text from the tables, and that all hashes are right. */
 async function compare(
   pool: pg.Pool,
   network: 'regtest' | 'mainnet',

@@ -50,7 +50,10 @@ interface Pending {
   readonly sales: readonly PendingSale[];
 }
 
-/** Transactions of a market as the mempool has them. Each is independent of the others, and has the node's data about its inputs. */
+/**
+ * Transactions of a market as the mempool has them. The transactions are independent of each other. Each one has the
+ * node's data about its inputs.
+ */
 function pendingOf(transactions: readonly MarketTransaction[], spentOf: SpentOf): Pending[] {
   const block = marketBlock(transactions);
   const batch = TransactionBatch.ofBlock(block.bytes, block.spent.bytes, key, textMaxBytes);
