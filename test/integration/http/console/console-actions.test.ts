@@ -14,9 +14,10 @@ afterAll(() => own.close());
 const subject = 'order 6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
 const path = '/console/webhooks/replay';
 
-/** Gives up two messages about the subject. */
+/** Leaves two messages about the subject in the outbox, both given up. */
 async function giveUp(): Promise<void> {
   const { pool } = own.database;
+  await pool.query('DELETE FROM service.webhooks');
   await withTransaction(pool, (tx) =>
     putWebhooksOf(tx, [{ subject, url: 'https://hooks.example/token', bodies: [{ a: 1 }, { a: 2 }] }]),
   );
