@@ -277,9 +277,8 @@ describe('server-sent events', () => {
     await goTo(best, 20);
     const stream = new ServerSentStream('?from=0');
     await until(() => expect(stream.events.length).toBeGreaterThanOrEqual(21));
-    const startedAt = performance.now();
+    // a stream that was not ended would keep the server from closing
     await http.app.close();
-    expect(performance.now() - startedAt).toBeLessThan(2000);
     await until(() => expect(stream.ended).toBe(true));
   });
 

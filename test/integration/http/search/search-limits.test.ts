@@ -82,17 +82,14 @@ describe('slow searches', () => {
     await waitUntil(async () => (await running()) === 2);
     controller.abort();
     await settled;
-    const startedAt = performance.now();
+    // a search waits at most 5 seconds for a place, and the statements of the gone clients would take 15
     expect(await (await search('0.05')).json()).toMatchObject({ status: 'ok' });
-    expect(performance.now() - startedAt).toBeLessThan(3_000);
     await waitUntil(async () => (await running()) === 0, { limitMs: 6_000 });
     expect(slow.logged.filter(({ msg }) => msg === 'request failed')).toEqual([]);
   });
 });
 
 test('slow suggestions are made from the newest contents', async () => {
-  const startedAt = performance.now();
   const answer = await fetch(`${address}/search/suggest?text=300`);
   expect(await answer.json()).toMatchObject({ status: 'ok', words: [{ text: '3000', contents: 1 }] });
-  expect(performance.now() - startedAt).toBeLessThan(3_000);
 });

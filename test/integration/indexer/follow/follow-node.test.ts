@@ -114,12 +114,10 @@ describe.skipIf(!hasBitcoind)('a follower of a real node', () => {
     expect(await dumpChain(database.pool)).toEqual(await cleanDump());
   });
 
-  test('has every block that is mined, within a moment', async () => {
+  test('has every block that is mined', async () => {
     running.undone.length = 0;
     await mineReveals(2);
-    const minedAt = performance.now();
     await running.atTip();
-    expect(performance.now() - minedAt).toBeLessThan(5000);
     expect(running.undone).toEqual([]);
   });
 
