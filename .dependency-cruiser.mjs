@@ -63,6 +63,11 @@ export default {
       '^src/(test-payments|tokenpay|psbts|utxos|orders|purse|chain|wallet|payments|kernel)/',
     ),
     room('webhooks', '^src/webhooks/', '^src/(webhooks|outgoing|kernel)/'),
+    room(
+      'watches',
+      '^src/watches/',
+      '^(src/(watches|accounts|chain|webhooks|outgoing|kernel)|search/(text|pending))/',
+    ),
     room('backups', '^src/backups/', '^src/(backups|orders|wallet|chain|kernel)/'),
     room('market', '^src/market/', '^src/(market|orders|purse|outgoing|chain|kernel)/'),
     {
@@ -96,12 +101,12 @@ export default {
     room(
       'http',
       '^src/http/',
-      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|collections|purse|orders|psbts|tokenpay|test-payments|webhooks|console|market|fx|kernel)|search|indexer/(parse|transaction))/',
+      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|collections|purse|orders|psbts|tokenpay|test-payments|webhooks|watches|console|market|fx|kernel)|search|indexer/(parse|transaction))/',
     ),
     room(
       'app',
       '^src/app/',
-      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|collections|purse|orders|psbts|payouts|tokenpay|withdrawals|test-payments|webhooks|backups|console|market|fx|node|embedded-postgres|config|kernel)|search|indexer)',
+      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|collections|purse|orders|psbts|payouts|tokenpay|withdrawals|test-payments|webhooks|watches|backups|console|market|fx|node|embedded-postgres|config|kernel)|search|indexer)',
     ),
     room(
       'commands',

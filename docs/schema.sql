@@ -2249,6 +2249,36 @@ CREATE INDEX wallet_transactions_payout ON service.wallet_transactions USING btr
 CREATE INDEX wallet_transactions_replacing ON service.wallet_transactions USING btree (replaces) WHERE (replaces IS NOT NULL);
 CREATE INDEX wallet_transactions_watched ON service.wallet_transactions USING btree (order_id) WHERE ((height IS NULL) AND (kind = ANY (ARRAY['return'::text, 'refund'::text])));
 
+CREATE TABLE service.watch_findings (
+  watch_id uuid NOT NULL,
+  thing text NOT NULL,
+  state text NOT NULL,
+  number bigint NOT NULL,
+  txid bytea NOT NULL,
+  height integer,
+  block_hash bytea,
+  replaced_by bytea,
+  facts jsonb NOT NULL,
+  first_seen timestamp with time zone NOT NULL DEFAULT now(),
+  changed_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT watch_findings_pkey PRIMARY KEY (watch_id, thing),
+  CONSTRAINT watch_findings_block_hash_check CHECK ((length(block_hash) = 32)),
+  CONSTRAINT watch_findings_check CHECK ((((state = ANY (ARRAY['confirmed'::text, 'reorganised'::text])) = (height IS NOT NULL)) AND ((height IS NULL) = (block_hash IS NULL)))),
+  CONSTRAINT watch_findings_check1 CHECK (((replaced_by IS NULL) OR (state = 'replaced'::text))),
+  CONSTRAINT watch_findings_facts_check CHECK ((jsonb_typeof(facts) = 'object'::text)),
+  CONSTRAINT watch_findings_height_check CHECK ((height >= 0)),
+  CONSTRAINT watch_findings_number_check CHECK ((number >= 1)),
+  CONSTRAINT watch_findings_replaced_by_check CHECK ((length(replaced_by) = 32)),
+  CONSTRAINT watch_findings_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'confirmed'::text, 'replaced'::text, 'reorganised'::text]))),
+  CONSTRAINT watch_findings_thing_check CHECK (((length(thing) >= 1) AND (length(thing) <= 200))),
+  CONSTRAINT watch_findings_txid_check CHECK ((length(txid) = 32)),
+  CONSTRAINT watch_findings_watch_id_fkey FOREIGN KEY (watch_id) REFERENCES service.watches(id) ON DELETE CASCADE
+);
+CREATE INDEX watch_findings_block ON service.watch_findings USING btree (block_hash) WHERE (state = 'confirmed'::text);
+CREATE INDEX watch_findings_changed ON service.watch_findings USING btree (changed_at);
+CREATE UNIQUE INDEX watch_findings_number ON service.watch_findings USING btree (watch_id, number);
+CREATE INDEX watch_findings_pending ON service.watch_findings USING btree (txid) WHERE (state = 'pending'::text);
+
 CREATE TABLE service.watched_scripts (
   script bytea NOT NULL,
   watcher text NOT NULL,
@@ -2263,6 +2293,49 @@ CREATE TABLE service.watched_scripts (
 CREATE INDEX watched_scripts_new ON service.watched_scripts USING btree (script) WHERE (NOT picked_up);
 CREATE INDEX watched_scripts_of_watcher ON service.watched_scripts USING btree (watcher);
 CREATE INDEX watched_scripts_to_scan ON service.watched_scripts USING btree (next_height) WHERE (next_height IS NOT NULL);
+
+CREATE TABLE service.watches (
+  id uuid NOT NULL,
+  key_id integer NOT NULL,
+  kind text NOT NULL,
+  condition jsonb NOT NULL,
+  webhook_url text,
+  secret_key bytea,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  since bigint NOT NULL,
+  ended_at timestamp with time zone,
+  end_reason text,
+  last_number bigint NOT NULL DEFAULT 0,
+  found bigint NOT NULL DEFAULT 0,
+  CONSTRAINT watches_pkey PRIMARY KEY (id),
+  CONSTRAINT watches_check CHECK (((secret_key IS NULL) = (webhook_url IS NULL))),
+  CONSTRAINT watches_check1 CHECK (((ended_at IS NULL) = (end_reason IS NULL))),
+  CONSTRAINT watches_condition_check CHECK ((jsonb_typeof(condition) = 'object'::text)),
+  CONSTRAINT watches_end_reason_check CHECK ((end_reason = ANY (ARRAY['deleted'::text, 'gone'::text, 'revoked'::text]))),
+  CONSTRAINT watches_found_check CHECK ((found >= 0)),
+  CONSTRAINT watches_key_id_fkey FOREIGN KEY (key_id) REFERENCES service.keys(id),
+  CONSTRAINT watches_kind_check CHECK ((kind = ANY (ARRAY['search'::text, 'sales'::text, 'children'::text, 'runes'::text, 'receipts'::text]))),
+  CONSTRAINT watches_last_number_check CHECK ((last_number >= 0)),
+  CONSTRAINT watches_secret_key_check CHECK ((length(secret_key) = 32)),
+  CONSTRAINT watches_since_check CHECK ((since >= 0)),
+  CONSTRAINT watches_webhook_url_check CHECK (((length(webhook_url) >= 1) AND (length(webhook_url) <= 4096)))
+);
+CREATE INDEX watches_deleted ON service.watches USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX watches_key ON service.watches USING btree (key_id, created_at, id);
+CREATE INDEX watches_live ON service.watches USING btree (created_at, id) WHERE (ended_at IS NULL);
+
+CREATE TABLE service.watches_offset (
+  one boolean NOT NULL DEFAULT true,
+  index_identity text NOT NULL,
+  sequence bigint NOT NULL,
+  mempool_position bigint NOT NULL DEFAULT 0,
+  updated_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT watches_offset_pkey PRIMARY KEY (one),
+  CONSTRAINT watches_offset_index_identity_check CHECK (((length(index_identity) >= 1) AND (length(index_identity) <= 200))),
+  CONSTRAINT watches_offset_mempool_position_check CHECK ((mempool_position >= 0)),
+  CONSTRAINT watches_offset_one_check CHECK (one),
+  CONSTRAINT watches_offset_sequence_check CHECK ((sequence >= 0))
+);
 
 CREATE TABLE service.webhook_hosts (
   host text NOT NULL,

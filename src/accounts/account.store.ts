@@ -152,6 +152,11 @@ export async function lockAccount(tx: pg.ClientBase, account: string): Promise<v
   await tx.query('SELECT FROM service.accounts WHERE name = $1 FOR NO KEY UPDATE', [account]);
 }
 
+/** Locks a key until this transaction ends. Other transactions that lock the key wait. */
+export async function lockKey(tx: pg.ClientBase, keyId: number): Promise<void> {
+  await tx.query('SELECT id FROM service.keys WHERE id = $1 FOR NO KEY UPDATE', [keyId]);
+}
+
 function unknownAccount(account: string): AppError {
   return new AppError('account_unknown', `There is no account ${account}.`, { account });
 }

@@ -159,12 +159,13 @@ export async function requireEventTexts(
   });
 }
 
+/** SQL: the last sequence of the outbox. 0 if the outbox is empty. */
+export const lastSequenceSql = '(SELECT coalesce(max(sequence), 0) FROM chain.outbox)';
+
 /** The last sequence of the outbox that survives a crash of the server. 0 if the outbox is empty. */
 export async function lastSequence(pool: Pool, signal: AbortSignal | null): Promise<number> {
   return withCutConnection(pool, signal, async (client) => {
-    const { rows } = await client.query<{ last: number }>(
-      'SELECT coalesce(max(sequence), 0) AS last FROM chain.outbox',
-    );
+    const { rows } = await client.query<{ last: number }>(`SELECT ${lastSequenceSql} AS last`);
     await awaitFlushed(client);
     return rows[0]?.last ?? 0;
   });

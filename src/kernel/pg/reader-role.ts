@@ -138,6 +138,16 @@ const serviceRights: readonly ServiceRight[] = [
     columns: ['head_sequence', 'host', 'gone_url', 'due_at'],
   },
   { table: 'webhook_keys', privilege: 'SELECT' },
+  // new watches, which end when their key asks; findings are only read
+  { table: 'watches', privilege: 'SELECT' },
+  {
+    table: 'watches',
+    privilege: 'INSERT',
+    columns: ['id', 'key_id', 'kind', 'condition', 'webhook_url', 'secret_key', 'since'],
+  },
+  { table: 'watches', privilege: 'UPDATE', columns: ['ended_at', 'end_reason'] },
+  { table: 'watch_findings', privilege: 'SELECT' },
+  { table: 'watches_offset', privilege: 'SELECT' },
   // the collections of the market
   { table: 'market_collections', privilege: 'SELECT' },
   { table: 'market_items', privilege: 'SELECT' },

@@ -20,7 +20,7 @@ test('keys of an earlier version keep their scope and their rate', async () => {
   await pool.query('DROP FUNCTION service.keys_by_hash, service.list_withdrawal_address');
   await pool.query(
     `DROP TABLE service.test_payments, service.token_decisions, service.token_credit_runes, service.token_credits, service.token_charges, service.token_order_fees, service.token_orders,
-       service.mint_rune_prices, service.console_actions, service.console_sessions,
+       service.mint_rune_prices, service.console_actions, service.console_sessions, service.watch_findings, service.watches,
        service.withdrawals, service.withdrawal_addresses, service.token_balances, service.uploaded_files, service.key_usage, service.keys, service.accounts,
        service.rate_limits`,
   );

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { lockKey } from '#accounts/account.store.ts';
+import { lastSequenceSql } from '#chain/events/events.queries.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { AskedCondition, EndReason, Watch, WatchKind } from '#watches/watch.ts';
+
+/** Channel that reports new and ended watches. */
+export const watchesChannel = 'satscribe_watches';
+
+/**
+ * Maximum number of active watches of a key. Each watch costs memory of the process that matches, and may cause a
+ * message per block.
+ */
+export const watchesMax = 100;
+
+export interface NewWatch {
+  readonly keyId: number;
+  readonly kind: WatchKind;
+  readonly condition: AskedCondition;
+  /** `urlProblem` must have accepted this URL. */
+  readonly webhookUrl: string | null;
+  /** Public key of the current service secret. Null without a webhook. */
+  readonly secretKey: Uint8Array | null;
+}
+
+/** SQL columns that are read as a `Watch`. */
+export const watchColumns = `id, key_id AS "keyId", kind, condition, webhook_url AS "webhookUrl",
+  secret_key AS "secretKey", created_at AS "createdAt", ended_at AS "endedAt", end_reason AS "endReason",
+  last_number AS "lastNumber", found`;
+
+/**
+ * Creates a watch. It matches transactions that arrive from now on. Returns the number of active watches of the key if
+ * this number is already `watchesMax`.
+ */
+export async function createWatch(
+  pool: pg.Pool,
+  { keyId, kind, condition, webhookUrl, secretKey }: NewWatch,
+): Promise<
+  { readonly kind: 'created'; readonly watch: Watch } | { readonly kind: 'full'; readonly count: number }
+> {
+  return withTransaction(pool, async (tx) => {
+    // requests of one key wait for each other, so that both do not count the same number
+    await lockKey(tx, keyId);
+    const { rows: counted } = await tx.query<{ count: number }>(
+      'SELECT count(*) AS count FROM service.watches WHERE key_id = $1 AND ended_at IS NULL',
+      [keyId],
+    );
+    const count = counted[0]?.count ?? 0;
+    if (count >= watchesMax) return { kind: 'full', count };
+    const { rows } = await tx.query<Watch>(
+      `INSERT INTO service.watches (id, key_id, kind, condition, webhook_url, secret_key, since)
+       VALUES ($1, $2, $3, $4, $5, $6, ${lastSequenceSql}) RETURNING ${watchColumns}`,
+      [randomUUID(), keyId, kind, JSON.stringify(condition), webhookUrl, secretKey && Buffer.from(secretKey)],
+    );
+    await tx.query(`SELECT pg_notify('${watchesChannel}', '')`);
+    return { kind: 'created', watch: rows[0] as Watch };
+  });
+}
+
+/**
+ * The watches of a key, oldest first. Deleted watches are left out.
+ *
+ * @param kind only watches of this kind; null for all kinds
+ */
+export async function readWatches(
+  client: pg.Pool | pg.ClientBase,
+  keyId: number,
+  kind: WatchKind | null,
+): Promise<Watch[]> {
+  const { rows } = await client.query<Watch>(
+    `SELECT ${watchColumns} FROM service.watches
+      WHERE key_id = $1 AND ($2::text IS NULL OR kind = $2) AND end_reason IS DISTINCT FROM 'deleted'
+      ORDER BY created_at, id LIMIT ${shownMax}`,
+    [keyId, kind],
+  );
+  return rows;
+}
+
+/** Maximum number of watches that are shown for a key. Ended watches are kept for 30 days and shown, too. */
+const shownMax = 1000;
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u;
+
+/**
+ * A watch by its id. Returns null if there is no such watch, if it was deleted, if it belongs to another key, or if the
+ * text is not an id. So a key learns nothing about watches of other keys.
+ *
+ * @param keyId null for the watch of any key, if the id itself was proven by a token
+ */
+export async function readWatch(
+  client: pg.Pool | pg.ClientBase,
+  keyId: number | null,
+  id: string,
+): Promise<Watch | null> {
+  if (!uuidPattern.test(id)) return null;
+  const { rows } = await client.query<Watch>(
+    `SELECT ${watchColumns} FROM service.watches
+      WHERE id = $1 AND ($2::integer IS NULL OR key_id = $2) AND end_reason IS DISTINCT FROM 'deleted'`,
+    [id, keyId],
+  );
+  return rows[0] ?? null;
+}
+
+/**
+ * Ends a watch. It finds nothing from then on, and a deleted watch is no longer shown. Returns false if the key has no
+ * such watch. A watch that has ended for another reason can still be deleted.
+ */
+export async function endWatch(
+  client: pg.Pool | pg.ClientBase,
+  keyId: number,
+  id: string,
+  reason: EndReason,
+): Promise<boolean> {
+  if (!uuidPattern.test(id)) return false;
+  const { rowCount } = await client.query(
+    `UPDATE service.watches SET ended_at = coalesce(ended_at, now()), end_reason = $3
+      WHERE id = $1 AND key_id = $2 AND end_reason IS DISTINCT FROM 'deleted'`,
+    [id, keyId, reason],
+  );
+  if (rowCount === 0) return false;
+  await client.query(`SELECT pg_notify('${watchesChannel}', '')`);
+  return true;
+}

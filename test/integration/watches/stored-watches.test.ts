@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { insertAccount, insertKey } from '#accounts/account.store.ts';
+import { newApiKey } from '#accounts/api-key.ts';
+import { usualTerms } from '#kernel/contracts/asking-key.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { readFindings, readNewestFindings } from '#watches/store/findings.store.ts';
+import { createWatch, endWatch, readWatch, readWatches, watchesMax } from '#watches/store/watches.store.ts';
+import { findingId, type Watch } from '#watches/watch.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await insertAccount(database.pool, 'alice');
+});
+afterAll(() => database.drop());
+
+async function newKey(): Promise<number> {
+  const key = newApiKey();
+  const terms = { account: 'alice', scopes: ['search' as const], rate: null, terms: usualTerms };
+  return (await insertKey(database.pool, key, terms)).id;
+}
+
+const asked = (keyId: number) => ({
+  keyId,
+  kind: 'search' as const,
+  condition: { text: 'brc-20,mint', words: true },
+  webhookUrl: null,
+  secretKey: null,
+});
+
+/** A new watch. The role that answers requests creates it, as in a service. */
+async function newWatch(keyId: number): Promise<Watch> {
+  const made = await createWatch(database.accessPool, asked(keyId));
+  if (made.kind === 'full') throw new Error('the key has too many watches');
+  return made.watch;
+}
+
+test('a watch is read by its own key alone, until the key deletes the watch', async () => {
+  const { accessPool } = database;
+  const [mine, other] = [await newKey(), await newKey()];
+  const watch = await newWatch(mine);
+  expect(watch).toMatchObject({ ...asked(mine), endedAt: null, endReason: null, lastNumber: 0, found: 0 });
+  const search = await createWatch(accessPool, {
+    ...asked(mine),
+    kind: 'children',
+    condition: { parent: `${'ab'.repeat(32)}i0` },
+    webhookUrl: 'https://example.com/hook',
+    secretKey: new Uint8Array(32).fill(7),
+  });
+  expect(search).toMatchObject({ watch: { kind: 'children', secretKey: Buffer.alloc(32, 7) } });
+  expect(await readWatch(accessPool, mine, watch.id)).toEqual(watch);
+  expect(await readWatch(accessPool, null, watch.id)).toEqual(watch);
+  expect(await readWatches(accessPool, mine, 'search')).toEqual([watch]);
+  expect(await readWatches(accessPool, mine, null)).toHaveLength(2);
+  expect(await readWatch(accessPool, other, watch.id)).toBeNull();
+  expect(await readWatch(accessPool, mine, 'no id')).toBeNull();
+  expect(await endWatch(accessPool, other, watch.id, 'deleted')).toBe(false);
+  expect(await endWatch(accessPool, mine, 'no id', 'deleted')).toBe(false);
+  expect(await endWatch(accessPool, mine, watch.id, 'deleted')).toBe(true);
+  expect(await endWatch(accessPool, mine, watch.id, 'deleted')).toBe(false);
+  expect(await readWatch(accessPool, mine, watch.id)).toBeNull();
+  expect(await readWatches(accessPool, mine, 'search')).toEqual([]);
+});
+
+test('a key has at most 100 active watches, even if it asks for them at once', async () => {
+  const key = await newKey();
+  const made = await Promise.all(
+    Array.from({ length: watchesMax + 5 }, () => createWatch(database.accessPool, asked(key))),
+  );
+  const full = made.filter(({ kind }) => kind === 'full');
+  expect(full).toEqual(Array.from({ length: 5 }, () => ({ kind: 'full', count: watchesMax })));
+  const first = made.find((each) => each.kind === 'created');
+  await endWatch(database.accessPool, key, first?.watch.id ?? '', 'deleted');
+  expect(await createWatch(database.accessPool, asked(key))).toMatchObject({ kind: 'created' });
+});
+
+test('findings are read in pages by their numbers', async () => {
+  const { pool, readers } = database;
+  const watch = await newWatch(await newKey());
+  expect(await readFindings(readers, watch.id, { after: 0, limit: 10 })).toEqual({
+    findings: [],
+    lastNumber: 0,
+    more: false,
+  });
+  await pool.query(
+    `INSERT INTO service.watch_findings (watch_id, thing, state, number, txid, facts)
+     SELECT $1, 'thing ' || n, 'pending', n, $2, '{}' FROM generate_series(1, 3) AS n`,
+    [watch.id, Buffer.alloc(32, 1)],
+  );
+  await pool.query('UPDATE service.watches SET last_number = 3, found = 3 WHERE id = $1', [watch.id]);
+  const first = await readFindings(readers, watch.id, { after: 0, limit: 2 });
+  expect(first).toMatchObject({ lastNumber: 3, more: true, findings: [{ number: 1 }, { number: 2 }] });
+  const next = await readFindings(readers, watch.id, { after: 2, limit: 2 });
+  expect(next).toMatchObject({
+    lastNumber: 3,
+    more: false,
+    findings: [
+      { id: findingId(watch.id, 'thing 3'), thing: 'thing 3', state: 'pending', txid: '01'.repeat(32) },
+    ],
+  });
+  expect((await readNewestFindings(readers, watch.id, 2)).map(({ number }) => number)).toEqual([3, 2]);
+});
