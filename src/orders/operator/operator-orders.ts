@@ -25,12 +25,7 @@ import {
   setRefundScript,
   stuckOrders,
 } from '#orders/order/order.store.ts';
-import {
-  deliveringStates,
-  isDelivering,
-  type OrderEvent,
-  type OrderState,
-} from '#orders/order/order-machine.ts';
+import { deliveringStates, isDelivering, type OrderState } from '#orders/order/order-machine.ts';
 import { earnedBy } from '#orders/order/order-request.ts';
 import { readTransactions } from '#orders/order/order-transactions.store.ts';
 import { askForRefund, askToCancel, wakeOrder } from '#orders/order/order-wishes.store.ts';
@@ -185,13 +180,13 @@ const shownPayment = ({ txid, vout, value, firstSeen, block, goneAt }: WatchedPa
  * Requests the cancellation of an order that is unpaid, or whose price was raised. Throws `order_unknown` and
  * `order_refuses`.
  */
-export async function cancelOrder(pool: pg.Pool, id: string): Promise<void> {
-  const order = await known(readOrder(pool, id), id);
+export async function cancelOrder(client: pg.Pool | pg.ClientBase, id: string): Promise<void> {
+  const order = await known(readOrder(client, id), id);
   if (order.state !== 'waiting-payment' && order.state !== 'waiting-parent')
     throw refuses(order, 'cancelled');
   const payments = [
-    ...(await readPayments(pool, watcherOf(id))),
-    ...(await readPayments(pool, depositWatcherOf(id))),
+    ...(await readPayments(client, watcherOf(id))),
+    ...(await readPayments(client, depositWatcherOf(id))),
   ];
   if (order.repriced === null && payments.some(({ goneAt }) => goneAt === null)) {
     const until = order.expiresAt.toISOString();
@@ -200,12 +195,19 @@ export async function cancelOrder(pool: pg.Pool, id: string): Promise<void> {
       `Order ${id} has payments, so it cannot be cancelled. If the amount is not complete at ${until}, the payments are refunded.`,
     );
   }
-  await askToCancel(pool, id);
+  await askToCancel(client, id);
 }
 
 /** Requests that the transactions of a failed order are planned again. Throws `order_unknown` and `order_refuses`. */
-export async function retryOrder(pool: pg.Pool, id: string): Promise<void> {
-  await change(pool, id, 'retried', 'tried again');
+export function retryOrder(pool: pg.Pool, id: string): Promise<void> {
+  return withTransaction(pool, (tx) => retryOrderIn(tx, id));
+}
+
+/** Does the work of `retryOrder` in a transaction of the caller. */
+export async function retryOrderIn(tx: pg.ClientBase, id: string): Promise<void> {
+  const order = await known(lockOrder(tx, id), id);
+  if (!(await applyEvent(tx, order, 'retried', { tell: tellCustomer }))) throw refuses(order, 'tried again');
+  await wakeOrder(tx, id);
 }
 
 /**
@@ -213,39 +215,45 @@ export async function retryOrder(pool: pg.Pool, id: string): Promise<void> {
  * this case the service decides later, and a refusal is stored in the order's `error`. Throws `order_unknown`,
  * `order_refuses`, `destination_own` and `destination_refused`.
  */
-export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array): Promise<void> {
-  await withTransaction(pool, async (tx) => {
-    await requireDestination(tx, { script, amount: null }, 'The address of --to');
-    const order = await known(lockOrder(tx, id), id);
-    if (!isRefundable(order.state)) throw refuses(order, 'refunded');
-    if (isDelivering(order.state)) {
-      // only the service knows whether the node has the transactions
-      await askForRefund(tx, id, script);
-      return;
-    }
-    const isFailed = order.state === 'error';
-    const isMined = isFailed && (await isSpent(tx, id));
-    // our outputs of a reveal that etched nothing are owed, and are refunded without a change of state
-    if (isMined && order.terms.etching === undefined)
-      throw refuses(order, 'refunded, because its reveals have spent the payments');
-    // in the same transaction as the state, because a refund made in between would go to the customer's address
-    await setRefundScript(tx, id, script);
-    if (isFailed && !isMined) await applyEvent(tx, order, 'refunding', { tell: tellCustomer });
-  });
-  await wakeOrder(pool, id);
+export function refundOrder(pool: pg.Pool, id: string, script: Uint8Array): Promise<void> {
+  return withTransaction(pool, (tx) => refundOrderIn(tx, id, script));
+}
+
+/** Does the work of `refundOrder` in a transaction of the caller. */
+export async function refundOrderIn(tx: pg.ClientBase, id: string, script: Uint8Array): Promise<void> {
+  await requireDestination(tx, { script, amount: null }, 'The address of the refund');
+  const order = await known(lockOrder(tx, id), id);
+  if (!isRefundable(order.state)) throw refuses(order, 'refunded');
+  if (isDelivering(order.state)) {
+    // only the service knows whether the node has the transactions
+    await askForRefund(tx, id, script);
+  } else {
+    await directRefund(tx, order, script);
+  }
+  await wakeOrder(tx, id);
+}
+
+/** Sends what a resting order owes to a script. */
+async function directRefund(tx: pg.ClientBase, order: Order, script: Uint8Array): Promise<void> {
+  const isFailed = order.state === 'error';
+  const isMined = isFailed && (await isSpent(tx, order.id));
+  // our outputs of a reveal that etched nothing are owed, and are refunded without a change of state
+  if (isMined && order.terms.etching === undefined)
+    throw refuses(order, 'refunded, because its reveals have spent the payments');
+  // in the same transaction as the state, because a refund made in between would go to the customer's address
+  await setRefundScript(tx, order.id, script);
+  if (isFailed && !isMined) await applyEvent(tx, order, 'refunding', { tell: tellCustomer });
 }
 
 /** The outcome of a request to refund an order, and whether the service has yet to decide. Throws `order_unknown`. */
 export async function outcomeOfRefund(
-  pool: pg.Pool,
+  client: pg.Pool | pg.ClientBase,
   id: string,
   network: NetworkName,
 ): Promise<RefundOutcome & { readonly isAsked: boolean }> {
-  const order = await known(readOrder(pool, id), id);
-  const [transactions, entries] = await Promise.all([
-    readTransactions(pool, id),
-    readEntries(pool, { kind: 'order', id }),
-  ]);
+  const order = await known(readOrder(client, id), id);
+  const transactions = await readTransactions(client, id);
+  const entries = await readEntries(client, { kind: 'order', id });
   return { ...refundOutcome(network, transactions, entries), isAsked: isDelivering(order.state) };
 }
 
@@ -268,7 +276,7 @@ const refundable: readonly OrderState[] = [
 ];
 
 /** Whether an order in this state may have money that can be refunded. */
-const isRefundable = (state: OrderState): boolean => refundable.includes(state);
+export const isRefundable = (state: OrderState): boolean => refundable.includes(state);
 
 /** The network of the wallet. Throws `wallet_missing`. */
 export async function networkOfOrders(pool: pg.Pool): Promise<NetworkName> {
@@ -276,15 +284,6 @@ export async function networkOfOrders(pool: pg.Pool): Promise<NetworkName> {
   const wallet = await openPublicWallet(pool);
   if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
   return wallet.network;
-}
-
-async function change(pool: pg.Pool, id: string, event: OrderEvent, wish: string): Promise<void> {
-  const isApplied = await withTransaction(pool, async (tx) => {
-    const order = await known(lockOrder(tx, id), id);
-    return applyEvent(tx, order, event, { tell: tellCustomer });
-  });
-  if (!isApplied) throw refuses(await known(readOrder(pool, id), id), wish);
-  await wakeOrder(pool, id);
 }
 
 async function known(order: Promise<Order | null>, id: string): Promise<Order> {

@@ -17,7 +17,7 @@ export async function wakeOrder(client: pg.Pool | pg.ClientBase, id: string): Pr
 }
 
 /** Stores a customer's request to cancel an order, for the process with the seed. */
-export async function askToCancel(client: pg.Pool, id: string): Promise<void> {
+export async function askToCancel(client: pg.Pool | pg.ClientBase, id: string): Promise<void> {
   await client.query('UPDATE service.orders SET cancel_asked_at = now(), look_at = now() WHERE id = $1', [
     id,
   ]);
