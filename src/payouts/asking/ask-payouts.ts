@@ -63,18 +63,21 @@ export interface AskedPayouts {
  * Two calls at the same time run one after the other, so the second call pays only the sats that the first one left.
  * Throws `payouts_nothing`.
  */
-export async function askPartnerPayouts(
-  pool: pg.Pool,
+export function askPartnerPayouts(pool: pg.Pool, asked: AskedPartnerPayouts): Promise<AskedPayouts> {
+  return askUnderLock(pool, (tx) => askPartnerPayoutsIn(tx, asked));
+}
+
+/** Does the work of `askPartnerPayouts` in a transaction with the lock of payouts. */
+export async function askPartnerPayoutsIn(
+  tx: pg.ClientBase,
   { partner, confirmations, isDryRun }: AskedPartnerPayouts,
 ): Promise<AskedPayouts> {
-  return askUnderLock(pool, async (tx) => {
-    const standings = await readPartners(tx, confirmations, partner);
-    const payouts = payoutsOf(standings);
-    if (payouts.length === 0) throw nothingToPay(standings, partner);
-    const ids: string[] = [];
-    for (const { kind, shares } of isDryRun ? [] : payouts) ids.push(await insertPayout(tx, kind, shares));
-    return { ids, payouts: payouts.map(({ shares }) => shares) };
-  });
+  const standings = await readPartners(tx, confirmations, partner);
+  const payouts = payoutsOf(standings);
+  if (payouts.length === 0) throw nothingToPay(standings, partner);
+  const ids: string[] = [];
+  for (const { kind, shares } of isDryRun ? [] : payouts) ids.push(await insertPayout(tx, kind, shares));
+  return { ids, payouts: payouts.map(({ shares }) => shares) };
 }
 
 /** Runs a function while no other caller runs, and wakes the process with the seed after everything is stored. */
@@ -83,13 +86,18 @@ export async function askUnderLock<Asked>(
   ask: (tx: pg.ClientBase) => Promise<Asked>,
 ): Promise<Asked> {
   const asked = await withTransaction(pool, async (tx) => {
-    await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.payouts]);
+    await lockPayouts(tx);
     const made = await ask(tx);
     await wakeOrders(tx);
     return made;
   });
   failpoint('payout-asked');
   return asked;
+}
+
+/** Waits until no other transaction asks for payouts, and keeps others waiting until this transaction ends. */
+export async function lockPayouts(tx: pg.ClientBase): Promise<void> {
+  await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.payouts]);
 }
 
 function nothingToPay(standings: readonly PartnerStanding[], partner: PartnerName | null): AppError {

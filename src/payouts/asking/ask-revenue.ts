@@ -51,8 +51,13 @@ async function readFacts(
 }
 
 /** Reads how much the operator can withdraw, and the reasons why the amount is not larger. */
-export async function readRevenue(pool: pg.Pool, parts: RevenueParts): Promise<RevenueSum> {
-  return askUnderLock(pool, async (tx) => revenueSum(await readFacts(tx, parts)));
+export function readRevenue(pool: pg.Pool, parts: RevenueParts): Promise<RevenueSum> {
+  return askUnderLock(pool, (tx) => readRevenueIn(tx, parts));
+}
+
+/** Does the work of `readRevenue` in a transaction with the lock of payouts. */
+export async function readRevenueIn(tx: pg.ClientBase, parts: RevenueParts): Promise<RevenueSum> {
+  return revenueSum(await readFacts(tx, parts));
 }
 
 export interface AskedRevenue extends RevenueParts {
@@ -66,23 +71,26 @@ export interface AskedRevenue extends RevenueParts {
  * Stores a payout of revenue. The process with the seed then makes the transaction. It pays exactly the requested sats,
  * and the fee is extra. Throws `payouts_above_free` with both numbers, `payouts_nothing` and `destination_own`.
  */
-export async function askRevenue(pool: pg.Pool, asked: AskedRevenue): Promise<AskedPayouts> {
+export function askRevenue(pool: pg.Pool, asked: AskedRevenue): Promise<AskedPayouts> {
+  return askUnderLock(pool, (tx) => askRevenueIn(tx, asked));
+}
+
+/** Does the work of `askRevenue` in a transaction with the lock of payouts. */
+export async function askRevenueIn(tx: pg.ClientBase, asked: AskedRevenue): Promise<AskedPayouts> {
   const { script, address } = asked;
-  return askUnderLock(pool, async (tx) => {
-    const facts = await readFacts(tx, asked);
-    const { takeable } = revenueSum(facts);
-    const sats = asked.sats ?? takeable;
-    if (sats > takeable)
-      throw new AppError(
-        'payouts_above_free',
-        `${sats} sats are more than the ${takeable} sats that can be taken. satscribe payouts revenue shows why.`,
-      );
-    const dust = BigInt(dustOf(script));
-    if (sats < dust) throw new AppError('payouts_nothing', dustReason(asked, sats, dust));
-    await requireDestination(tx, { script, amount: sats }, `The address ${address}`);
-    const shares = revenueShares(sats, facts, { script, address });
-    return { ids: [await insertPayout(tx, 'revenue', shares)], payouts: [shares] };
-  });
+  const facts = await readFacts(tx, asked);
+  const { takeable } = revenueSum(facts);
+  const sats = asked.sats ?? takeable;
+  if (sats > takeable)
+    throw new AppError(
+      'payouts_above_free',
+      `${sats} sats are more than the ${takeable} sats that can be taken. satscribe payouts revenue shows why.`,
+    );
+  const dust = BigInt(dustOf(script));
+  if (sats < dust) throw new AppError('payouts_nothing', dustReason(asked, sats, dust));
+  await requireDestination(tx, { script, amount: sats }, `The address ${address}`);
+  const shares = revenueShares(sats, facts, { script, address });
+  return { ids: [await insertPayout(tx, 'revenue', shares)], payouts: [shares] };
 }
 
 /** Explains why an amount below the dust limit is not paid. */

@@ -9,26 +9,27 @@ import { readPayoutTransactions } from '#payouts/payout/payout-transactions.stor
  *
  * @param onCancelled stores more data in the same transaction
  */
-export async function cancelPayout(
-  pool: pg.Pool,
-  id: string,
-  onCancelled: (tx: pg.ClientBase, id: string) => Promise<void>,
-): Promise<void> {
-  await withTransaction(pool, async (tx) => {
-    const payout = await lockPayout(tx, id);
-    if (payout === null) throw new AppError('payouts_refuses', `There is no payout ${id}.`);
-    if (payout.kind === 'withdrawal')
-      throw new AppError(
-        'payouts_refuses',
-        `The payout ${id} is a batch of withdrawals. Cancel its withdrawals one by one with satscribe tokenpay withdrawals cancel.`,
-      );
-    if (payout.state === 'cancelled') return;
-    if (payout.state !== 'asked' || (await readPayoutTransactions(tx, id)).length > 0)
-      throw new AppError(
-        'payouts_refuses',
-        `The payout ${id} is ${payout.state}. One of its transactions was signed and may still be mined.`,
-      );
-    await putState(tx, id, 'cancelled');
-    await onCancelled(tx, id);
-  });
+export function cancelPayout(pool: pg.Pool, id: string, onCancelled: OnCancelled): Promise<void> {
+  return withTransaction(pool, (tx) => cancelPayoutIn(tx, id, onCancelled));
+}
+
+type OnCancelled = (tx: pg.ClientBase, id: string) => Promise<void>;
+
+/** Does the work of `cancelPayout` in a transaction of the caller. */
+export async function cancelPayoutIn(tx: pg.ClientBase, id: string, onCancelled: OnCancelled): Promise<void> {
+  const payout = await lockPayout(tx, id);
+  if (payout === null) throw new AppError('payouts_refuses', `There is no payout ${id}.`);
+  if (payout.kind === 'withdrawal')
+    throw new AppError(
+      'payouts_refuses',
+      `The payout ${id} is a batch of withdrawals. Cancel its withdrawals one by one with satscribe tokenpay withdrawals cancel.`,
+    );
+  if (payout.state === 'cancelled') return;
+  if (payout.state !== 'asked' || (await readPayoutTransactions(tx, id)).length > 0)
+    throw new AppError(
+      'payouts_refuses',
+      `The payout ${id} is ${payout.state}. One of its transactions was signed and may still be mined.`,
+    );
+  await putState(tx, id, 'cancelled');
+  await onCancelled(tx, id);
 }
