@@ -1,8 +1,10 @@
 import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { lockPayout } from '#payouts/payout/payout.store.ts';
+import { notCancelled } from '#tokenpay/withdrawing/asking-faults.ts';
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
-import { cancelWishes, endWithdrawal } from '#tokenpay/withdrawing/withdrawals.store.ts';
+import { cancelWishes, endWithdrawal, readWithdrawal } from '#tokenpay/withdrawing/withdrawals.store.ts';
 import { tellAccounts } from './settle-batch.ts';
 
 /**
@@ -18,6 +20,25 @@ export async function cancelWithdrawal(
   const ended = await endWithdrawal(tx, id, reason);
   if (ended !== null) await tellAccounts(tx, [ended]);
   return ended;
+}
+
+/**
+ * Ends a withdrawal for an operator, in a transaction of the caller. Throws `tokenpay_withdrawal_unknown`, and
+ * `tokenpay_withdrawal_refuses` if a transaction with the withdrawal may be mined.
+ */
+export async function cancelForOperator(tx: pg.ClientBase, id: string, reason: string): Promise<Withdrawal> {
+  const found = await requireWithdrawal(tx, id);
+  const ended = await cancelWithdrawal(tx, found, reason);
+  // the withdrawal may have been signed since it was read
+  if (ended === null) throw notCancelled((await readWithdrawal(tx, null, id)) ?? found);
+  return ended;
+}
+
+/** Reads a withdrawal of any account. Throws `tokenpay_withdrawal_unknown`. */
+export async function requireWithdrawal(client: pg.Pool | pg.ClientBase, id: string): Promise<Withdrawal> {
+  const found = await readWithdrawal(client, null, id);
+  if (found === null) throw new AppError('tokenpay_withdrawal_unknown', `There is no withdrawal ${id}.`);
+  return found;
 }
 
 /**

@@ -5,16 +5,16 @@ import { payoutFeeRateMax } from '#payouts/planning/plan-payout.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
+import { requireNotOwn, showProgress, walletOf } from '#src/commands/ordering/payouts-asked.ts';
+import { withService } from '#src/commands/service-database.ts';
+import { readDestination } from '#src/commands/wallet/destination.ts';
+import { decideCredit, type NamedAside } from '#tokenpay/operator/decide-credit.ts';
 import {
   type AskedReturn,
   askReturn,
   type PreviewedReturn,
   previewReturn,
-} from '#src/app/ordering/return-aside.ts';
-import { requireNotOwn, showProgress, walletOf } from '#src/commands/ordering/payouts-asked.ts';
-import { withService } from '#src/commands/service-database.ts';
-import { readDestination } from '#src/commands/wallet/destination.ts';
-import { decideCredit, type NamedAside } from '#tokenpay/operator/decide-credit.ts';
+} from '#withdrawals/return-aside.ts';
 
 /** Maximum numbers of characters of a reason and of a name. The database has the same bounds. */
 const reasonMax = 1000;

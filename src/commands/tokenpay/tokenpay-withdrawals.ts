@@ -18,12 +18,11 @@ import {
   type NewAddress,
   readAllowed,
 } from '#tokenpay/withdrawing/addresses.store.ts';
-import { notCancelled } from '#tokenpay/withdrawing/asking-faults.ts';
 import { type Withdrawal, withdrawalStates } from '#tokenpay/withdrawing/withdrawal.ts';
 import { type ShownRune, shownRuneOf, withdrawalAnswer } from '#tokenpay/withdrawing/withdrawal-answer.ts';
-import { listWithdrawals, readWithdrawal } from '#tokenpay/withdrawing/withdrawals.store.ts';
+import { listWithdrawals } from '#tokenpay/withdrawing/withdrawals.store.ts';
 import { openPublicWallet } from '#wallet/public-wallet.ts';
-import { cancelWithdrawal } from '#withdrawals/cancel-withdrawal.ts';
+import { cancelForOperator, requireWithdrawal } from '#withdrawals/cancel-withdrawal.ts';
 
 const limitDefault = 50;
 const limitMost = 10_000;
@@ -60,9 +59,7 @@ async function list(context: CommandContext): Promise<void> {
 
 async function show(context: CommandContext, id: string): Promise<void> {
   await withService(context, async (pool) => {
-    const found = await readWithdrawal(pool, null, id);
-    if (found === null) throw unknown(id);
-    await shown(context, pool, [found], '');
+    await shown(context, pool, [await requireWithdrawal(pool, id)], '');
   });
 }
 
@@ -74,20 +71,10 @@ async function cancel(context: CommandContext, id: string): Promise<void> {
       `missing or too long --reason TEXT; the reason has at most ${reasonMax} characters, and the account can read it`,
     );
   await withService(context, async (pool) => {
-    const ended = await withTransaction(pool, async (tx) => {
-      const found = await readWithdrawal(tx, null, id);
-      if (found === null) throw unknown(id);
-      const gone = await cancelWithdrawal(tx, found, reason);
-      // the withdrawal may have been signed since it was read
-      if (gone === null) throw notCancelled((await readWithdrawal(tx, null, id)) ?? found);
-      return gone;
-    });
+    const ended = await withTransaction(pool, (tx) => cancelForOperator(tx, id, reason));
     await shown(context, pool, [ended], '');
   });
 }
-
-const unknown = (id: string): AppError =>
-  new AppError('tokenpay_withdrawal_unknown', `There is no withdrawal ${id}.`);
 
 async function shown(
   { flags, print }: CommandContext,

@@ -71,18 +71,20 @@ const nothingNew: CreditingPolicy = {
  * the output like any other payment. The ledger, the coin and the shop's notification change in the same transaction.
  * Throws the errors of `lockAside`.
  */
-export async function decideCredit(pool: pg.Pool, named: NamedAside, now: Date): Promise<OpenAside> {
-  return withTransaction(pool, async (tx) => {
-    const open = await lockAside(tx, named);
-    const { order, credit } = open;
-    const { txid, vout, by: decidedBy, reason } = named;
-    const decision = { txid, vout, decidedBy, reason, orderId: order.id, found: credit.aside } as const;
-    const isNew = await insertDecision(tx, { ...decision, kind: 'credit', payout: null });
-    if (!isNew)
-      throw new AppError('tokenpay_refuses', `Meanwhile someone decided about ${outpointOf(named)}.`);
-    await creditAside(tx, credit);
-    await endAside(tx, credit);
-    await bringOn(tx, [order.id], nothingNew, now, new Set([order.id]));
-    return open;
-  });
+export function decideCredit(pool: pg.Pool, named: NamedAside, now: Date): Promise<OpenAside> {
+  return withTransaction(pool, (tx) => decideCreditIn(tx, named, now));
+}
+
+/** Does the work of `decideCredit` in a transaction of the caller. */
+export async function decideCreditIn(tx: pg.ClientBase, named: NamedAside, now: Date): Promise<OpenAside> {
+  const open = await lockAside(tx, named);
+  const { order, credit } = open;
+  const { txid, vout, by: decidedBy, reason } = named;
+  const decision = { txid, vout, decidedBy, reason, orderId: order.id, found: credit.aside } as const;
+  const isNew = await insertDecision(tx, { ...decision, kind: 'credit', payout: null });
+  if (!isNew) throw new AppError('tokenpay_refuses', `Meanwhile someone decided about ${outpointOf(named)}.`);
+  await creditAside(tx, credit);
+  await endAside(tx, credit);
+  await bringOn(tx, [order.id], nothingNew, now, new Set([order.id]));
+  return open;
 }

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { countAccountsBelowZero } from '#purse/ledger/token-balances.queries.ts';
-import { askReturn } from '#src/app/ordering/return-aside.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { giveKey } from '#test/support/http/search-access.ts';
 import { silentLogger } from '#test/support/http-app.ts';
@@ -20,6 +19,7 @@ import { type EtchedRune, type ShopOrder, ShopWorld } from '#test/support/tokenp
 import { provesAddress } from '#test/support/wallet/proves-address.ts';
 import { keepReserves, makeReserves } from '#tokenpay/reserves/keep-reserves.ts';
 import { openSigner } from '#wallet/signer.ts';
+import { askReturn } from '#withdrawals/return-aside.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
