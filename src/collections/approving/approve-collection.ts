@@ -47,6 +47,20 @@ export async function approveCollection(
   id: string,
   options: ApprovalOptions,
 ): Promise<Approved> {
+  const fetched = await prepareApproval(parts, id, options);
+  const approved = await withTransaction(parts.pool, (tx) => approveIn(tx, parts.market, id, options));
+  return { ...approved, fetched };
+}
+
+/**
+ * The part of an approval before its transaction: checks the terms, and fetches missing files. Returns the number of
+ * fetched files. Throws the errors of `approveCollection`.
+ */
+export async function prepareApproval(
+  parts: ApprovalParts,
+  id: string,
+  options: ApprovalOptions,
+): Promise<number> {
   const { pool } = parts;
   const facts = await readFacts(pool, id);
   requirePending(facts.collection);
@@ -66,8 +80,7 @@ export async function approveCollection(
   const { files } = await readFacts(pool, id);
   const found = [...fetched.faults, ...contentFaults(files, options)];
   if (found.length > 0) throw wrongFiles(id, found, fetched.untried);
-  const approved = await withTransaction(pool, (tx) => decide(tx, parts.market, id, options));
-  return { ...approved, fetched: missing.length };
+  return missing.length;
 }
 
 /** Maximum number of files whose presence on the disk is checked at the same time. */
@@ -95,9 +108,9 @@ const lostFault = ({ name }: CollectionFile): ApprovalFault => ({
 });
 
 /**
- * Checks everything again in the transaction that approves, because files, phases and slug may have changed meanwhile.
+ * The transaction of an approval. Checks everything again, because files, phases and slug may have changed meanwhile.
  */
-async function decide(
+export async function approveIn(
   tx: pg.ClientBase,
   market: MarketListing,
   id: string,
