@@ -8,7 +8,7 @@ import { answersRequests } from '#http/server/operations.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { eventKinds } from '#indexer/derived/event-kinds.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
-import type { NodeRpc } from '#kernel/contracts/node.ts';
+import type { BatchRpc } from '#kernel/contracts/node.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { createSearchService, searchGate } from '#search/service/search-service.ts';
@@ -51,7 +51,7 @@ export interface HttpParts {
   /** Source of blocks for responses with transactions. */
   readonly blocks: BlockSource | null;
   /** The node, for data that the index lacks. */
-  readonly node: NodeRpc | null;
+  readonly node: BatchRpc | null;
   /** Payments of a demo. Absent if this is not a demo. */
   readonly demo?: DemoPayments | null;
 }

@@ -1,12 +1,9 @@
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { CollectionDifference } from '#orders/audit/audit-collections.ts';
-import type { Audit } from '#orders/audit/audit-orders.ts';
 import type { OrderDifference } from '#orders/audit/audited-order.ts';
-import type { PayoutDifference } from '#payouts/audit/audit-payouts.ts';
 import type { Command, CommandContext } from '#src/app/command-context.ts';
+import type { FoundByAudits } from '#src/app/ordering/all-audits.ts';
 import { settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag, withService } from '#src/commands/service-database.ts';
-import type { TokenDifference } from '#tokenpay/audit/token-differences.ts';
 import { orderLine } from './orders.ts';
 
 export const auditCommand: Command = {
@@ -42,19 +39,9 @@ order ids as secrets.
 
 async function runAudit(context: CommandContext): Promise<void> {
   // loaded here, so that help and usage errors do not load it
-  const [
-    { withNodeOf },
-    { auditOrders },
-    { auditPayouts },
-    { auditCollections, mayBeMeant },
-    { auditTokens },
-    { servedNetwork },
-  ] = await Promise.all([
+  const [{ withNodeOf }, { auditAll, unmeant }, { servedNetwork }] = await Promise.all([
     import('#src/app/sources/node.ts'),
-    import('#orders/audit/audit-orders.ts'),
-    import('#payouts/audit/audit-payouts.ts'),
-    import('#orders/audit/audit-collections.ts'),
-    import('#tokenpay/audit/audit-tokens.ts'),
+    import('#src/app/ordering/all-audits.ts'),
     import('#kernel/pg/served-network.ts'),
   ]);
   await withService(context, async (pool) => {
@@ -62,27 +49,14 @@ async function runAudit(context: CommandContext): Promise<void> {
     if (network === null)
       throw new AppError('audit_impossible', 'The database has no orders, because it serves no network yet.');
     await withNodeOf(context, network, async (node, signal) => {
-      const parts = { database: pool, node, signal };
-      const audit = await auditOrders(parts);
-      const payouts = await auditPayouts(parts);
-      const collections = await auditCollections(parts);
-      const tokens = await auditTokens(parts);
-      await tell(context, { audit, payouts, collections, tokens });
-      const unmeant = collections.filter((difference) => !mayBeMeant(difference));
-      requireSame({ audit, payouts, collections: unmeant, tokens });
+      const found = await auditAll({ database: pool, node, signal });
+      await tell(context, found);
+      requireSame(unmeant(found));
     });
   });
 }
 
-/** The results of all parts of an audit. */
-interface Found {
-  readonly audit: Audit;
-  readonly payouts: readonly PayoutDifference[];
-  readonly collections: readonly CollectionDifference[];
-  readonly tokens: readonly TokenDifference[];
-}
-
-async function tell({ flags, print }: CommandContext, found: Found): Promise<void> {
+async function tell({ flags, print }: CommandContext, found: FoundByAudits): Promise<void> {
   const texts = {
     ...(await import('#orders/audit/differences.ts')),
     ...(await import('#tokenpay/audit/token-differences.ts')),
@@ -95,7 +69,7 @@ async function tell({ flags, print }: CommandContext, found: Found): Promise<voi
 type AllTexts = typeof import('#orders/audit/differences.ts') &
   typeof import('#tokenpay/audit/token-differences.ts');
 
-function textOf({ audit, payouts, collections, tokens }: Found, all: AllTexts): string {
+function textOf({ audit, payouts, collections, tokens }: FoundByAudits, all: AllTexts): string {
   const { differences } = all;
   const { orders, differing, balances, funds } = audit;
   const lines = balances.map(
@@ -115,7 +89,10 @@ function textOf({ audit, payouts, collections, tokens }: Found, all: AllTexts): 
 }
 
 /** Lines about data that is audited together with orders. */
-function besideLines({ payouts, collections, tokens }: Omit<Found, 'audit'>, all: AllTexts): string[] {
+function besideLines(
+  { payouts, collections, tokens }: Omit<FoundByAudits, 'audit'>,
+  all: AllTexts,
+): string[] {
   const lines: string[] = [];
   for (const [id, of] of Map.groupBy(payouts, ({ payout }) => payout)) {
     lines.push(`payout ${id}\n`);
@@ -131,7 +108,7 @@ function besideLines({ payouts, collections, tokens }: Omit<Found, 'audit'>, all
   return lines;
 }
 
-function shownOf({ audit, payouts, collections, tokens }: Found, all: AllTexts): object {
+function shownOf({ audit, payouts, collections, tokens }: FoundByAudits, all: AllTexts): object {
   const ofFunds = { ...all.differences, ...all.fundDifferences };
   const ofPayouts = { ...all.differences, ...all.payoutDifferences };
   return {
@@ -172,7 +149,12 @@ const shownDifference = ({ kind, where, ledger, chain }: OrderDifference, texts:
 });
 
 /** Throws `audit_differs`, with the differences, if there are any. */
-function requireSame({ audit: { orders, differing, funds }, payouts, collections, tokens }: Found): void {
+function requireSame({
+  audit: { orders, differing, funds },
+  payouts,
+  collections,
+  tokens,
+}: FoundByAudits): void {
   if (differing > 0)
     throw new AppError('audit_differs', `${differing} of ${orders} orders differ from the chain.`);
   if (funds.length > 0)

@@ -12,14 +12,14 @@ import { recipientsOf, satsOf } from '#payouts/payout/payout.ts';
 import type { RevenueSum } from '#payouts/planning/revenue.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
+import {
+  type NamedDestination,
+  requireNotOwn as requireForeignTo,
+} from '#src/app/ordering/foreign-destination.ts';
 import { requirePayoutDepth } from '#src/app/ordering/network-settings.ts';
 import { withNodeOf } from '#src/app/sources/node.ts';
 import { withService } from '#src/commands/service-database.ts';
-import { requireForeign } from '#src/commands/wallet/destination.ts';
-import { usualGap } from '#src/commands/wallet/known-indices.ts';
 import { endReturn } from '#tokenpay/crediting/decisions.store.ts';
-import { endsBy } from '#wallet/indices/branch-ends.ts';
-import { readRelease } from '#wallet/indices/release.store.ts';
 import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
 import { payoutLines, wantedPartner } from './payouts-shown.ts';
 
@@ -111,21 +111,15 @@ export async function walletOf(pool: pg.Pool, config: CommandContext['config']):
   return wallet;
 }
 
-/**
- * Throws for any address of the wallet. The node derives the addresses, so this includes addresses that were never
- * shown and that only the operator knows.
- */
+/** Throws `destination_own` for any address of the wallet, which the node derives. */
 export async function requireNotOwn(
   context: CommandContext,
   pool: pg.Pool,
   wallet: PublicWallet,
-  destination: Parameters<typeof requireForeign>[1],
+  destination: NamedDestination,
 ): Promise<void> {
-  const release = await readRelease(pool);
-  const gap = usualGap(true);
-  const until = endsBy((branch) => (release?.released[branch] ?? 0) + gap);
   await withNodeOf(context, wallet.network, (node, signal) =>
-    requireForeign({ node, wallet, signal, pool, leaves: [] }, destination, { from: null, until }),
+    requireForeignTo({ node, wallet, signal, pool }, destination),
   );
 }
 

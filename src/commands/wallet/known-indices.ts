@@ -1,10 +1,8 @@
 import { AppError } from '#kernel/errors/app-error.ts';
+import { gapWithMark } from '#src/app/ordering/foreign-destination.ts';
 import type { BranchEnds } from '#wallet/indices/branch-ends.ts';
 import { type MarkOwner, readMark } from '#wallet/indices/mark-file.ts';
 import { skippedUsually } from '#wallet/indices/skip-indices.ts';
-
-/** Number of indices that are searched after the last shown index. One process releases this many at once. */
-const gapWithMark = 1000;
 
 /** Reads the mark of a wallet. Returns `null` if there is no mark, or if it cannot be used. */
 export const knownMark = (path: string, owner: MarkOwner): Promise<BranchEnds | null> =>

@@ -5,6 +5,7 @@ import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
+import { requireForeign } from '#src/app/ordering/foreign-destination.ts';
 import { markFileOf, seedFileOf } from '#src/app/ordering/wallet.ts';
 import { withNodeOf } from '#src/app/sources/node.ts';
 import { type BranchEnds, endsAt, movedBy, releasedAtOnce } from '#wallet/indices/branch-ends.ts';
@@ -19,7 +20,7 @@ import {
 import { outputsAt, takeBackPlan } from '#wallet/take-back.ts';
 import type { WalletIdentity } from '#wallet/wallet-identity.ts';
 import { feeRateOf } from './amounts.ts';
-import { readDestination, requireForeign } from './destination.ts';
+import { readDestination } from './destination.ts';
 import { knownMark } from './known-indices.ts';
 
 /** Maximum size of a kit file, in bytes. A kit contains a leaf in hex, and the largest leaf is as large as a block. */
