@@ -10,21 +10,14 @@ import { broadcast, broadcastPackage } from '#orders/sending/broadcast.ts';
 import { mempoolStanding } from '#orders/sending/mempool-standing.ts';
 import { type NodeStanding, urgentFeeRate } from '#orders/sending/node-standing.ts';
 import { isUnspent } from '#orders/sending/unspent-output.ts';
-import { revenueSince } from '#purse/ledger/ledger.store.ts';
 import {
   markSent,
   readSigned,
   type SignedTransaction,
 } from '#purse/transactions/wallet-transactions.store.ts';
-import { type BumpFigures, bumpFigures, revenueDays } from './budgets.ts';
-import {
-  familyCosts,
-  type LiveBump,
-  liveBumps,
-  noteStuck,
-  overdueTransactions,
-  spentOnBumps,
-} from './bump.store.ts';
+import { type BumpFigures, bumpFigures } from './budgets.ts';
+import { type LiveBump, liveBumps, noteStuck, overdueTransactions, spentOnBumps } from './bump.store.ts';
+import { readBumpCosts } from './bump-costs.ts';
 import { type BumpPolicy, BumpRound, type RoundParts } from './bump-round.ts';
 import { type FoundParent, findStuck } from './find-stuck.ts';
 import { guarded } from './guarded.ts';
@@ -42,8 +35,6 @@ export interface BumperParts {
   readonly reserved: ReservedSats;
   readonly log: Logger;
 }
-
-const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * 86_400_000);
 
 /** Pays for stuck transactions of orders (docs/orders-operator.md, "Stuck transactions"). */
 export class Bumper {
@@ -118,9 +109,7 @@ export class Bumper {
 
   async #costs(parents: readonly FoundParent[], now: Date): Promise<RoundParts['costs']> {
     const { client, policy, onFigures } = this.#parts;
-    const since = daysBefore(now, revenueDays);
-    const families = await familyCosts(client, since, daysBefore(now, 1));
-    const revenue = await revenueSince(client, since);
+    const { families, revenue } = await readBumpCosts(client, now);
     onFigures?.(bumpFigures(policy, { families, revenue }));
     const spent = await spentOnBumps(client, [...new Set(parents.map(({ orderId }) => orderId))]);
     return { spent, families, revenue };
