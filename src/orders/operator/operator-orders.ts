@@ -279,9 +279,9 @@ const refundable: readonly OrderState[] = [
 export const isRefundable = (state: OrderState): boolean => refundable.includes(state);
 
 /** The network of the wallet. Throws `wallet_missing`. */
-export async function networkOfOrders(pool: pg.Pool): Promise<NetworkName> {
+export async function networkOfOrders(client: pg.Pool | pg.ClientBase): Promise<NetworkName> {
   const { openPublicWallet } = await import('#wallet/public-wallet.ts');
-  const wallet = await openPublicWallet(pool);
+  const wallet = await openPublicWallet(client);
   if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
   return wallet.network;
 }
@@ -292,12 +292,15 @@ async function known(order: Promise<Order | null>, id: string): Promise<Order> {
   return found;
 }
 
+/** Locks an order until the transaction ends. Throws `order_unknown`. */
+export const lockKnownOrder = (tx: pg.ClientBase, id: string): Promise<Order> => known(lockOrder(tx, id), id);
+
 /**
  * The error for an action that the order refuses.
  *
  * @param wish the refused action, as in "it cannot be cancelled"
  */
-const refuses = ({ id, state, expiresAt }: Order, wish: string): AppError => {
+export const refuses = ({ id, state, expiresAt }: Order, wish: string): AppError => {
   const until =
     state === 'waiting-payment' || state === 'waiting-parent' ? `, until ${expiresAt.toISOString()}` : '';
   return new AppError(

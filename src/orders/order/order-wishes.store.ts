@@ -32,6 +32,15 @@ export async function askForRefund(tx: pg.ClientBase, id: string, script: Uint8A
   );
 }
 
+/** The script of a requested refund, in hex. Null if no refund is requested. */
+export async function readRefundWish(client: pg.Pool | pg.ClientBase, id: string): Promise<string | null> {
+  const { rows } = await client.query<{ script: string | null }>(
+    `SELECT encode(refund_asked_script, 'hex') AS script FROM service.orders WHERE id = $1`,
+    [id],
+  );
+  return rows[0]?.script ?? null;
+}
+
 /** Orders with a requested refund, the oldest request first. */
 export async function refundWishes(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(

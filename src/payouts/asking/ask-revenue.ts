@@ -65,6 +65,8 @@ export interface AskedRevenue extends RevenueParts {
   readonly address: string;
   /** Amount to withdraw, or null for everything that is available. */
   readonly sats: bigint | null;
+  /** Whether nothing is stored, so that the call only shows the result. False if absent. */
+  readonly isDryRun?: boolean;
 }
 
 /**
@@ -90,7 +92,8 @@ export async function askRevenueIn(tx: pg.ClientBase, asked: AskedRevenue): Prom
   if (sats < dust) throw new AppError('payouts_nothing', dustReason(asked, sats, dust));
   await requireDestination(tx, { script, amount: sats }, `The address ${address}`);
   const shares = revenueShares(sats, facts, { script, address });
-  return { ids: [await insertPayout(tx, 'revenue', shares)], payouts: [shares] };
+  const ids = asked.isDryRun === true ? [] : [await insertPayout(tx, 'revenue', shares)];
+  return { ids, payouts: [shares] };
 }
 
 /** Explains why an amount below the dust limit is not paid. */

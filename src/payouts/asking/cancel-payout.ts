@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { lockPayout, putState } from '#payouts/payout/payout.store.ts';
+import type { Payout } from '#payouts/payout/payout.ts';
 import { readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
 
 /**
@@ -17,6 +18,14 @@ type OnCancelled = (tx: pg.ClientBase, id: string) => Promise<void>;
 
 /** Does the work of `cancelPayout` in a transaction of the caller. */
 export async function cancelPayoutIn(tx: pg.ClientBase, id: string, onCancelled: OnCancelled): Promise<void> {
+  const { state } = await lockCancellable(tx, id);
+  if (state === 'cancelled') return;
+  await putState(tx, id, 'cancelled');
+  await onCancelled(tx, id);
+}
+
+/** Locks a payout that is cancelled, or that has no signed transaction. Throws `payouts_refuses`. */
+export async function lockCancellable(tx: pg.ClientBase, id: string): Promise<Payout> {
   const payout = await lockPayout(tx, id);
   if (payout === null) throw new AppError('payouts_refuses', `There is no payout ${id}.`);
   if (payout.kind === 'withdrawal')
@@ -24,12 +33,11 @@ export async function cancelPayoutIn(tx: pg.ClientBase, id: string, onCancelled:
       'payouts_refuses',
       `The payout ${id} is a batch of withdrawals. Cancel its withdrawals one by one with satscribe tokenpay withdrawals cancel.`,
     );
-  if (payout.state === 'cancelled') return;
+  if (payout.state === 'cancelled') return payout;
   if (payout.state !== 'asked' || (await readPayoutTransactions(tx, id)).length > 0)
     throw new AppError(
       'payouts_refuses',
       `The payout ${id} is ${payout.state}. One of its transactions was signed and may still be mined.`,
     );
-  await putState(tx, id, 'cancelled');
-  await onCancelled(tx, id);
+  return payout;
 }
