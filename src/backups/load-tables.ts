@@ -71,8 +71,16 @@ async function loadWithin<Result>(
   }
   for (const { add } of rules.toReversed()) await tx.query(add);
   for (const sequence of manifest.sequences) await setSequence(tx, sequence);
+  // a backup of an earlier version may lack the table
+  if (tables.some(({ name }) => name === 'console_sessions')) await tx.query(endSessions);
   return beforeCommit(tx);
 }
+
+/**
+ * Ends all sessions of the operator's console. A session of the backup may have been ended after the backup, for example
+ * because its cookie was stolen. The rows stay, because records of actions name them.
+ */
+const endSessions = 'UPDATE service.console_sessions SET ended_at = now() WHERE ended_at IS NULL';
 
 /** Refuses tables that are not those of the backup, and tables with rows of a service that began meanwhile. */
 async function requireUntouched(tx: pg.ClientBase, url: string, manifest: BackupManifest): Promise<void> {
