@@ -1,6 +1,15 @@
 import type pg from 'pg';
 import { activeKeys } from '#accounts/active-key.queries.ts';
 import type { ConsoleSheet } from '#kernel/contracts/console-sheet.ts';
+import type { BumpBudgets } from '#orders/bumping/budgets.ts';
+import { AuditRuns, type AuditRunsParts } from './actions/audit-runs.ts';
+import {
+  type ActionAnswer,
+  type ActionName,
+  ConsoleActions,
+  type ConsoleActionsParts,
+} from './actions/console-actions.ts';
+import type { ActionFields } from './actions/operator-action.ts';
 import { sendAgain } from './actions/send-again.ts';
 import {
   type ConsoleSession,
@@ -9,7 +18,7 @@ import {
   openSession,
   useSession,
 } from './sessions/sessions.store.ts';
-import { checkTypedKey, type KeyCheckParts } from './sessions/sign-in.ts';
+import { checkTypedKey } from './sessions/sign-in.ts';
 import { auditSheet } from './sheets/audit-sheet.ts';
 import { coinsSheet } from './sheets/coins-sheet.ts';
 import { collectionSheet, collectionsSheet } from './sheets/collections-sheet.ts';
@@ -37,17 +46,22 @@ const lists = {
 type ListName = keyof typeof lists;
 export const listNames = Object.keys(lists) as ListName[];
 
-export interface OperatorConsoleParts extends KeyCheckParts {
-  /** Connections of the role that owns the tables. */
+export interface OperatorConsoleParts extends ConsoleActionsParts, AuditRunsParts {
   readonly pool: pg.Pool;
+  /** Maximum costs of bumps, for the overview. */
+  readonly bumpBudgets: BumpBudgets;
 }
 
-/** The operator's console: sessions and pages (docs/console.md). */
+/** The operator's console: sessions, pages and actions (docs/console.md). */
 export class OperatorConsole {
   readonly #parts: OperatorConsoleParts;
+  readonly #actions: ConsoleActions;
+  readonly #audits: AuditRuns;
 
   constructor(parts: OperatorConsoleParts) {
     this.#parts = parts;
+    this.#actions = new ConsoleActions(parts);
+    this.#audits = new AuditRuns(parts);
   }
 
   /** Opens a session for a typed key, and returns the secret of its cookie. Throws the errors of `checkTypedKey`. */
@@ -81,12 +95,40 @@ export class OperatorConsole {
     return { title, parts: [{ kind: 'words', words: [result] }, ...parts] };
   }
 
-  overview(): Promise<ConsoleSheet> {
-    return overviewSheet(this.#parts.pool);
+  /** The page that asks for the values or the confirmation of an action. Changes nothing. */
+  askAction(session: ConsoleSession, name: ActionName, fields: ActionFields): Promise<ActionAnswer> {
+    return this.#actions.ask(session, name, fields);
   }
 
-  list(name: ListName, query: SheetQuery): Promise<ConsoleSheet> {
-    return lists[name](this.#parts.pool, query);
+  /** Does an action that was confirmed with the key of the operator. */
+  act(
+    session: ConsoleSession,
+    name: ActionName,
+    fields: ActionFields,
+    client: string,
+  ): Promise<ActionAnswer> {
+    return this.#actions.act(session, name, fields, client);
+  }
+
+  /** Starts an audit, and shows the page of audits. */
+  async audit(session: ConsoleSession): Promise<ConsoleSheet> {
+    const started = await this.#audits.start(session);
+    const { title, parts } = await this.list('audit', {});
+    return { title, parts: [{ kind: 'words', words: [started] }, ...parts] };
+  }
+
+  /** Settles when no audit of the console runs. */
+  auditEnded(): Promise<void> {
+    return this.#audits.ended();
+  }
+
+  overview(): Promise<ConsoleSheet> {
+    return overviewSheet(this.#parts.pool, this.#parts.bumpBudgets);
+  }
+
+  async list(name: ListName, query: SheetQuery): Promise<ConsoleSheet> {
+    const sheet = await lists[name](this.#parts.pool, query);
+    return name === 'audit' ? { ...sheet, parts: [...sheet.parts, this.#audits.shown()] } : sheet;
   }
 
   /** Throws `order_unknown`. */

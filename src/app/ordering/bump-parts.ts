@@ -26,7 +26,7 @@ export const bumpParts = (
   onFigures: showBumpFigures(metrics),
 });
 
-const bumpPolicyOf = (config: Config): BumpPolicy => ({
+export const bumpPolicyOf = (config: Config): BumpPolicy => ({
   maxSats: BigInt(config.orderBumpMaxSats),
   dayMaxSats: BigInt(config.orderBumpDayMaxSats),
   revenuePercent: BigInt(config.orderBumpRevenuePercent),

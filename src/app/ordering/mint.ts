@@ -37,7 +37,7 @@ export async function withMint(
   context: CommandContext,
   work: (parts: MintParts) => Promise<void>,
 ): Promise<void> {
-  const { config, flags, lifecycle } = context;
+  const { flags, lifecycle } = context;
   const { url } = await openDatabase(context, 'existing');
   const pool = createPool(url, {
     applicationName: 'satscribe mint',
@@ -45,24 +45,28 @@ export async function withMint(
     statementTimeoutMs,
   });
   lifecycle.add('mint connections', () => pool.end());
+  const parts = openMint(context, pool);
+  const options = { ...parts.options, allowsDoubles: flags['allow-doubles'] !== undefined };
+  await lifecycle.run('mint', (signal) => work({ ...parts, options, signal }));
+}
+
+/** The parts of approvals that come from the settings. Two files with the same bytes are refused. */
+export function openMint({ config, lifecycle }: CommandContext, pool: pg.Pool): Omit<MintParts, 'signal'> {
   const outgoing = new OutgoingHttp({ allowPrivate: config.allowPrivateUrls });
   lifecycle.add('requests for files of collections', () => outgoing.close());
   const files = new CustomerFiles(filesDirOf(config));
-  await lifecycle.run('mint', (signal) =>
-    work({
-      pool,
-      disk: diskOf(files),
-      own: ownContents(pool, files, config.publicUrl),
-      outgoing,
-      market,
-      signal,
-      options: {
-        allowsDoubles: flags['allow-doubles'] !== undefined,
-        bytesMax: fileBytesMax,
-        nonStandard: config.nonstandardMinerUrl !== undefined,
-      },
-    }),
-  );
+  return {
+    pool,
+    disk: diskOf(files),
+    own: ownContents(pool, files, config.publicUrl),
+    outgoing,
+    market,
+    options: {
+      allowsDoubles: false,
+      bytesMax: fileBytesMax,
+      nonStandard: config.nonstandardMinerUrl !== undefined,
+    },
+  };
 }
 
 /** Stores contents on disk. Throws `mint_disk_full` if the disk has no space for a content. */

@@ -102,7 +102,7 @@ export async function serveHttp(
     satTracer,
     utxos,
     demo,
-    console: owner === null ? null : openConsole(context, owner),
+    console: owner === null ? null : openConsole(context, owner, node),
     ...openShops(context, { database, network, satributes }),
     fxRates: openFxRates(context),
     prices: {

@@ -22,6 +22,7 @@ export async function auditSheet(pool: pg.Pool): Promise<ConsoleSheet> {
               ['Took, seconds', Math.round(last.seconds)],
             ],
           },
+      { kind: 'form', action: '/console/audit/run', button: 'Run an audit now', fields: {} },
     ],
   };
 }

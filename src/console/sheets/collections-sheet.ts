@@ -9,7 +9,8 @@ import {
 } from '#collections/collection/collection.store.ts';
 import { readFiles } from '#collections/collection/files.store.ts';
 import { readListedPhases } from '#collections/collection/phases.store.ts';
-import type { ConsolePart, ConsoleSheet } from '#kernel/contracts/console-sheet.ts';
+import { actionHref } from '#console/actions/console-actions.ts';
+import type { ConsoleLink, ConsolePart, ConsoleSheet } from '#kernel/contracts/console-sheet.ts';
 import { listPageOf, pagerOf, rowsOn, type SheetQuery, stateChoices } from './list-pages.ts';
 
 const path = '/console/collections';
@@ -70,6 +71,7 @@ export async function collectionSheet(pool: pg.Pool, id: string): Promise<Consol
     title: `Collection ${id}`,
     parts: [
       factsOf(collection),
+      { kind: 'actions', actions: actionsOf(collection) },
       { kind: 'heading', words: 'Phases' },
       {
         kind: 'table',
@@ -131,4 +133,13 @@ function factsOf(collection: Collection): ConsolePart {
       ]),
     ],
   };
+}
+
+function actionsOf({ id, state }: Collection): ConsoleLink[] {
+  if (state === 'approved') return [{ words: 'Close the sale', href: actionHref('mint-close', { id }) }];
+  if (state !== 'pending') return [];
+  return [
+    { words: 'Approve', href: actionHref('mint-approve', { id }) },
+    { words: 'Refuse', href: actionHref('mint-refuse', { id }) },
+  ];
 }

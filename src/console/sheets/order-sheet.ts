@@ -1,8 +1,9 @@
 import type pg from 'pg';
+import { actionHref } from '#console/actions/console-actions.ts';
 import type { ConsoleLink, ConsolePart, ConsoleSheet } from '#kernel/contracts/console-sheet.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { showOrder } from '#orders/operator/operator-orders.ts';
-import { isOrderId } from '#orders/order/order-machine.ts';
+import { isRefundable, showOrder } from '#orders/operator/operator-orders.ts';
+import { isOrderId, type OrderState } from '#orders/order/order-machine.ts';
 import { hrefOf } from './list-pages.ts';
 
 type ShownOrder = Awaited<ReturnType<typeof showOrder>>;
@@ -13,7 +14,7 @@ export async function orderSheet(pool: pg.Pool, id: string): Promise<ConsoleShee
   const order = await showOrder(pool, id);
   return {
     title: `Order ${id}`,
-    parts: [factsOf(order), { kind: 'actions', actions: actionsOf(id) }, ...tablesOf(order)],
+    parts: [factsOf(order), { kind: 'actions', actions: actionsOf(id, order.state) }, ...tablesOf(order)],
   };
 }
 
@@ -38,7 +39,12 @@ const factsOf = (order: ShownOrder): ConsolePart => ({
   ],
 });
 
-const actionsOf = (id: string): ConsoleLink[] => [
+const actionsOf = (id: string, state: OrderState): ConsoleLink[] => [
+  ...(state === 'error' ? [{ words: 'Try again', href: actionHref('order-retry', { id }) }] : []),
+  ...(isRefundable(state) ? [{ words: 'Refund', href: actionHref('order-refund', { id }) }] : []),
+  ...(state === 'waiting-payment' || state === 'waiting-parent'
+    ? [{ words: 'Cancel the order', href: actionHref('order-cancel', { id }) }]
+    : []),
   { words: 'Messages to its receiver', href: hrefOf('/console/webhooks', { subject: `order ${id}` }) },
 ];
 

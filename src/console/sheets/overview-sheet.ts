@@ -3,21 +3,24 @@ import { listCollections } from '#collections/collection/collection.store.ts';
 import type { ConsoleCell, ConsoleSheet } from '#kernel/contracts/console-sheet.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import { readLastAudit } from '#orders/audit/audit.store.ts';
-import { owingOrders } from '#orders/ledger/owed.queries.ts';
+import { type BumpBudgets, revenueDays } from '#orders/bumping/budgets.ts';
+import { readBumpFigures } from '#orders/bumping/bump-costs.ts';
+import { type OwingOrder, owingOrders } from '#orders/ledger/owed.queries.ts';
 import { showCoins, sumsOfCoins } from '#orders/operator/operator-coins.ts';
 import { countTroubles } from '#orders/order/order.store.ts';
 import { listPayouts } from '#payouts/payout/payout.store.ts';
 import { listTokenOrders } from '#tokenpay/operator/listed-orders.ts';
 import { listWithdrawals } from '#tokenpay/withdrawing/withdrawals.store.ts';
 import { readRelease } from '#wallet/indices/release.store.ts';
-import { listDeliveries } from '#webhooks/webhooks.queries.ts';
+import { listDeliveries, readFailingReceivers } from '#webhooks/webhooks.queries.ts';
 
 /** Maximum number of things that are counted. A person who has more of one kind looks at the list anyway. */
 const countedMax = 500;
 
 /** The first page: how much waits for a person, and the state of the wallet. */
-export async function overviewSheet(pool: pg.Pool): Promise<ConsoleSheet> {
-  const waiting = await readWaiting(pool);
+export async function overviewSheet(pool: pg.Pool, budgets: BumpBudgets): Promise<ConsoleSheet> {
+  const owing = await owingOrders(pool, countedMax + 1);
+  const waiting = await readWaiting(pool, owing);
   const work = waiting.filter(([, count]) => count > 0);
   return {
     title: 'Overview',
@@ -35,17 +38,17 @@ export async function overviewSheet(pool: pg.Pool): Promise<ConsoleSheet> {
         empty: 'Nothing waits for you.',
       },
       { kind: 'heading', words: 'State' },
-      { kind: 'facts', facts: await readState(pool) },
+      { kind: 'facts', facts: await readState(pool, owing, budgets) },
     ],
   };
 }
 
 type Waiting = readonly [words: string, count: number, href: string, action: string];
 
-async function readWaiting(pool: pg.Pool): Promise<readonly Waiting[]> {
+async function readWaiting(pool: pg.Pool, owing: readonly OwingOrder[]): Promise<readonly Waiting[]> {
   const limit = countedMax + 1;
   const troubles = await countTroubles(pool);
-  const owing = await owingOrders(pool, limit);
+  const failing = await readFailingReceivers(pool);
   const payouts = await listPayouts(pool, limit);
   const withdrawals = await listWithdrawals(pool, { account: null, state: 'pending', limit });
   const aside = await listTokenOrders(pool, { state: null, account: null, withAside: true, limit });
@@ -53,13 +56,13 @@ async function readWaiting(pool: pg.Pool): Promise<readonly Waiting[]> {
     credits.filter((credit) => credit.aside !== null && credit.decision === null),
   );
   return [
-    ['Failed orders', troubles.failed, '/console/orders?state=error', 'satscribe orders retry, or refund.'],
+    ['Failed orders', troubles.failed, '/console/orders?state=error', 'Try them again, or refund them.'],
     ['Stuck orders', troubles.stuck, '/console/orders?state=stuck', 'Add a coin, or raise the named budget.'],
     [
       'Refunds without an address',
       owing.filter(({ refundAddress }) => refundAddress === null).length,
       '/console/orders?state=owed',
-      'Ask the customer for an address: satscribe orders refund.',
+      'Ask the customer for an address, then refund.',
     ],
     [
       'Payouts that wait',
@@ -74,29 +77,40 @@ async function readWaiting(pool: pg.Pool): Promise<readonly Waiting[]> {
       '/console/withdrawals?state=pending',
       'Each says why.',
     ],
-    ['Outputs set aside', undecided.length, '/console/shops', 'satscribe tokenpay credit, or return.'],
+    ['Outputs set aside', undecided.length, '/console/shops', 'Credit the account, or send them away.'],
     [
       'Collections to decide',
       (await listCollections(pool, 'pending', { after: null, limit })).length,
       '/console/collections?state=pending',
-      'satscribe mint approve, or refuse.',
+      'Approve or refuse.',
     ],
     [
       'Messages that were given up',
       (await listDeliveries(pool, { state: 'given-up', limit })).length,
       '/console/webhooks?state=given-up',
-      'satscribe webhooks replay, once the receiver answers.',
+      'Send them again, once the receiver answers.',
+    ],
+    [
+      'Receivers that fail now',
+      failing.length,
+      '/console/webhooks?state=waiting',
+      `Their messages are tried again more and more seldom: ${failing.map(({ host, count }) => `${host} (${count})`).join(', ')}.`,
     ],
     [
       'Receivers that are gone (410)',
       (await listDeliveries(pool, { state: 'gone', limit })).length,
       '/console/webhooks?state=gone',
-      'satscribe webhooks replay, if the receiver is back.',
+      'Send them again, if the receiver is back.',
     ],
   ];
 }
 
-async function readState(pool: pg.Pool): Promise<readonly (readonly [string, ConsoleCell])[]> {
+async function readState(
+  pool: pg.Pool,
+  owing: readonly OwingOrder[],
+  budgets: BumpBudgets,
+): Promise<readonly (readonly [string, ConsoleCell])[]> {
+  const { cost, budget } = await readBumpFigures(pool, budgets, new Date());
   const audit = await readLastAudit(pool);
   const release = await readRelease(pool);
   const isSigned = await isAdvisoryLockHeld(pool, 'orders');
@@ -111,6 +125,9 @@ async function readState(pool: pg.Pool): Promise<readonly (readonly [string, Con
     ['Process with the seed', isSigned ? 'runs' : 'none runs: nothing is signed (WALLET_SEED_FILE)'],
     ['Addresses', releaseWords(release)],
     ['Free coins (sats)', free?.sats ?? 0],
+    ['Late and partial payments', owedWords(owing)],
+    ['Bumps of one day (sats)', `${cost.day} of at most ${budget.day}`],
+    [`Bumps of ${revenueDays} days (sats)`, `${cost.revenue} of at most ${budget.revenue}`],
   ];
 }
 
@@ -118,4 +135,13 @@ function releaseWords(release: Awaited<ReturnType<typeof readRelease>>): string 
   if (release === null) return 'the database has no wallet';
   if (release.problem !== null) return `none are released: ${release.problem} (docs/errors.md)`;
   return release.isLive ? 'are released' : 'none are released: the process with the seed releases them';
+}
+
+/** The money of customers that no delivery uses, and how it goes back. */
+function owedWords(owing: readonly OwingOrder[]): string {
+  if (owing.length === 0) return 'no customer is owed money';
+  const sats = owing.reduce((sum, { owed }) => sum + owed, 0);
+  const homeless = owing.filter(({ refundAddress }) => refundAddress === null).length;
+  const orders = owing.length > countedMax ? `more than ${countedMax}` : String(owing.length);
+  return `${sats} sats of ${orders} ${owing.length === 1 ? 'order' : 'orders'}; ${homeless} without an address for the refund`;
 }

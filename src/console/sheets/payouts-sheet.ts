@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { actionHref } from '#console/actions/console-actions.ts';
 import type { ConsoleSheet } from '#kernel/contracts/console-sheet.ts';
 import { listPayouts } from '#payouts/payout/payout.store.ts';
 import { listPageOf, pagerOf, rowsOn, type SheetQuery } from './list-pages.ts';
@@ -13,6 +14,13 @@ export async function payoutsSheet(pool: pg.Pool, query: SheetQuery): Promise<Co
     title: 'Payouts',
     parts: [
       {
+        kind: 'actions',
+        actions: [
+          { words: 'Pay partners', href: actionHref('payouts-send') },
+          { words: 'Take out revenue', href: actionHref('payouts-revenue') },
+        ],
+      },
+      {
         kind: 'table',
         label: 'Payouts',
         columns: [
@@ -24,8 +32,9 @@ export async function payoutsSheet(pool: pg.Pool, query: SheetQuery): Promise<Co
           'Goes to',
           'Transaction',
           'Why it waits',
+          'Action',
         ],
-        rows: rowsOn(place, payouts).map(({ askedAt, kind, state, sats, fee, shares, txid, stuck }) => [
+        rows: rowsOn(place, payouts).map(({ id, askedAt, kind, state, sats, fee, shares, txid, stuck }) => [
           askedAt,
           kind,
           state,
@@ -34,6 +43,9 @@ export async function payoutsSheet(pool: pg.Pool, query: SheetQuery): Promise<Co
           receiversOf(shares),
           txid,
           stuck,
+          state === 'asked' && kind !== 'withdrawal'
+            ? { words: 'Cancel', href: actionHref('payout-cancel', { id }) }
+            : null,
         ]),
         empty: 'No payout was asked for.',
       },

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { actionHref } from '#console/actions/console-actions.ts';
 import type { ConsoleSheet } from '#kernel/contracts/console-sheet.ts';
 import { shownAmount } from '#kernel/runes/shown-amount.ts';
 import { trustedU128 } from '#kernel/runes/u128.ts';
@@ -47,13 +48,20 @@ export async function shopsSheet(pool: pg.Pool, query: SheetQuery): Promise<Cons
       {
         kind: 'table',
         label: 'Outputs that are set aside',
-        columns: ['Output', 'Account', 'Sats', 'Found in it'],
+        columns: ['Output', 'Account', 'Sats', 'Found in it', 'Credit the account', 'Send away'],
         rows: orders.flatMap(({ order, credits }) =>
           credits
             .filter(({ aside, decision }) => aside !== null && decision === null)
             .map((credit) => {
               const output = outpointOf(credit);
-              return [output, order.account, Number(credit.sats), credit.aside];
+              return [
+                output,
+                order.account,
+                Number(credit.sats),
+                credit.aside,
+                { words: 'Credit', href: actionHref('aside-credit', { output }) },
+                { words: 'Send away', href: actionHref('aside-return', { output }) },
+              ];
             }),
         ),
         empty: 'Nothing waits for a decision.',

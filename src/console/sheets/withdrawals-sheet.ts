@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { actionHref } from '#console/actions/console-actions.ts';
 import type { ConsoleSheet } from '#kernel/contracts/console-sheet.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { shownAmount } from '#kernel/runes/shown-amount.ts';
@@ -27,9 +28,9 @@ export async function withdrawalsSheet(pool: pg.Pool, query: SheetQuery): Promis
       {
         kind: 'table',
         label: 'Withdrawals',
-        columns: ['Asked (UTC)', 'Account', 'State', 'Amount', 'Goes to', 'Transaction', 'Why'],
+        columns: ['Asked (UTC)', 'Account', 'State', 'Amount', 'Goes to', 'Transaction', 'Why', 'Action'],
         rows: shown.map((withdrawal) => {
-          const { createdAt, account, state: now, amount, address, txid, reason } = withdrawal;
+          const { id, createdAt, account, state: now, amount, address, txid, reason } = withdrawal;
           const rune = shownRuneOf(withdrawal, runes);
           return [
             createdAt,
@@ -41,6 +42,7 @@ export async function withdrawalsSheet(pool: pg.Pool, query: SheetQuery): Promis
             address,
             txid === null ? null : displayHash(txid),
             reason,
+            now === 'pending' ? { words: 'Cancel', href: actionHref('withdrawal-cancel', { id }) } : null,
           ];
         }),
         empty: 'No withdrawal is in this state.',

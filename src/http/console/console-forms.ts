@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import type { ActionAnswer } from '#console/actions/console-actions.ts';
 import type { OperatorConsole } from '#console/operator-console.ts';
 import type { ConsoleSession } from '#console/sessions/sessions.store.ts';
 import { open } from '#http/server/access/guard.ts';
@@ -11,7 +12,7 @@ import type { ConsoleSheet } from '#kernel/contracts/console-sheet.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { errorCodes } from '#kernel/errors/error-codes.ts';
 import type { Markup } from '#web/html.ts';
-import { type ConsoleReader, sheetPage, signInPage } from '#web/pages/console.page.ts';
+import { type ConsoleReader, refusedFormPage, sheetPage, signInPage } from '#web/pages/console.page.ts';
 import { secretOfCookie } from './console-cookie.ts';
 import { requireFormToken, requireOwnOrigin } from './own-forms.ts';
 
@@ -74,11 +75,13 @@ export function formRoute(
     bodyLimit: bodyLimits.key,
     handler: async (request, reply) => {
       const { publicOrigin = null } = deps;
-      requireOwnOrigin(request, publicOrigin);
+      const foreign = refusesForeign(reply, deps, () => requireOwnOrigin(request, publicOrigin));
+      if (foreign !== null) return foreign;
       const fields = request.body as FormFields;
       const session = await sessionOf(request, deps);
       if (session === null) return sendSignIn(reply, deps, pathAgain(request, fields), sessionEnded, 401);
-      requireFormToken(session.formToken, fields['token']);
+      const forged = refusesForeign(reply, deps, () => requireFormToken(session.formToken, fields['token']));
+      if (forged !== null) return forged;
       return answer(request, reply, session, fields);
     },
   });
@@ -100,6 +103,46 @@ export async function answerSheet(
     const sheet = { title: 'Not found', parts: [{ kind: 'words', words: [error.message] }] } as const;
     return sendConsolePage(reply, sheetPage({ ...frame, sheet }), 404);
   }
+}
+
+/** Answers a forged form with a page of the console that says so. Null: `check` refused nothing. */
+export function refusesForeign(
+  reply: FastifyReply,
+  { network }: ConsoleDependencies,
+  check: () => void,
+): FastifyReply | null {
+  try {
+    check();
+    return null;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'console_form_foreign') throw error;
+    return sendConsolePage(reply, refusedFormPage({ network: network.name, reason: error.message }), 403);
+  }
+}
+
+/** Sends the page of an action. A refusal is in the page, and in the status. */
+export function sendAction(
+  reply: FastifyReply,
+  { network }: ConsoleDependencies,
+  session: ConsoleSession,
+  { sheet, refusal }: ActionAnswer,
+): FastifyReply {
+  const page = sheetPage({ network: network.name, reader: readerOf(session), sheet });
+  return sendConsolePage(reply, page, refusal === null ? 200 : statusOfRefusal(refusal));
+}
+
+function statusOfRefusal(refusal: AppError): number {
+  const { code } = refusal;
+  const known: Readonly<Partial<Record<string, number>>> = {
+    key_refused: 401,
+    key_scope: 403,
+    rate_limited: 429,
+    order_unknown: 404,
+    mint_unknown: 404,
+    tokenpay_unknown: 404,
+    tokenpay_withdrawal_unknown: 404,
+  };
+  return known[code] ?? (isRefusal(refusal) ? 409 : 503);
 }
 
 /** Whether an error is an answer to the operator: the same request would be refused again. */

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { actionNames } from '#console/actions/console-actions.ts';
 import { listNames } from '#console/operator-console.ts';
 import { hrefOf } from '#console/sheets/list-pages.ts';
 import { clientOfRequest } from '#http/server/access/client.ts';
@@ -15,6 +16,8 @@ import {
   formFields,
   formRoute,
   nextPathOf,
+  refusesForeign,
+  sendAction,
   sendSignIn,
   sheetRoute,
 } from './console-forms.ts';
@@ -35,8 +38,29 @@ export function consoleRoutes(app: App, deps: ConsoleDependencies): void {
     answer: (_request, reply, session, { subject = '' }) =>
       answerSheet(reply, deps, session, async () => own.sendAgain(session, subject)),
   });
+  formRoute(app, deps, '/console/audit/run', {
+    pathAgain: () => '/console/audit',
+    answer: (_request, reply, session) => answerSheet(reply, deps, session, () => own.audit(session)),
+  });
+  actionRoutes(app, deps);
   shows('/console/orders/:id', async ({ params }) => own.order(idOf(params)));
   shows('/console/collections/:id', async ({ params }) => own.collection(idOf(params)));
+}
+
+/** Routes of actions that need the key again. GET asks for values and a confirmation, and changes nothing. */
+function actionRoutes(app: App, deps: ConsoleDependencies): void {
+  const { console: own } = deps;
+  for (const name of actionNames) {
+    const url = `/console/actions/${name}`;
+    sheetRoute(app, deps, url, async ({ query }, reply, session) =>
+      sendAction(reply, deps, session, await own.askAction(session, name, singlesOf(query))),
+    );
+    formRoute(app, deps, url, {
+      pathAgain: (_request, { token: _token, key: _key, seen: _seen, ...values }) => hrefOf(url, values),
+      answer: async (request, reply, session, fields) =>
+        sendAction(reply, deps, session, await own.act(session, name, fields, clientOfRequest(request))),
+    });
+  }
 }
 
 const idOf = (params: unknown): string => (params as { readonly id: string }).id;
@@ -61,7 +85,8 @@ function sessionRoutes(app: App, deps: ConsoleDependencies): void {
     config: { errors: 'plain', guard: open, cors: false, body: 'form' },
     bodyLimit: bodyLimits.key,
     handler: async (request, reply) => {
-      requireOwnOrigin(request, publicOrigin);
+      const refused = refusesForeign(reply, deps, () => requireOwnOrigin(request, publicOrigin));
+      if (refused !== null) return refused;
       const fields = request.body as FormFields;
       const to = nextPathOf(fields['to']);
       try {

@@ -7,6 +7,14 @@ export interface ConsoleLink {
 /** A value of a table or of a list of facts. Texts may be a stranger's: pages show them as text. Null: unknown. */
 export type ConsoleCell = string | number | Date | ConsoleLink | null;
 
+/** A value that a form asks for. */
+export interface ConsoleInput {
+  readonly name: string;
+  readonly label: string;
+  readonly maxLength: number;
+  readonly isRequired: boolean;
+}
+
 export type ConsolePart =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   | { readonly kind: 'heading'; readonly words: string }
@@ -32,6 +40,22 @@ export type ConsolePart =
   /** A button that sends values with the token of the session. */
   | {
       readonly kind: 'form';
+      readonly action: string;
+      readonly button: string;
+      readonly fields: Readonly<Record<string, string>>;
+    }
+  /** A form without a token that leads to a page with these values, and changes nothing. */
+  | {
+      readonly kind: 'ask';
+      readonly action: string;
+      readonly button: string;
+      readonly fields: Readonly<Record<string, string>>;
+      /** Values that are typed, with their present texts. */
+      readonly inputs: readonly (ConsoleInput & { readonly value: string })[];
+    }
+  /** A form that asks for the key of the operator, and sends it with values and the token of the session. */
+  | {
+      readonly kind: 'confirm';
       readonly action: string;
       readonly button: string;
       readonly fields: Readonly<Record<string, string>>;

@@ -1,4 +1,9 @@
-import type { ConsoleCell, ConsolePart, ConsoleSheet } from '#kernel/contracts/console-sheet.ts';
+import type {
+  ConsoleCell,
+  ConsoleInput,
+  ConsolePart,
+  ConsoleSheet,
+} from '#kernel/contracts/console-sheet.ts';
 import { addresses } from '#web/assets.ts';
 import { grouped } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
@@ -27,6 +32,25 @@ const menu = [
   ['/console/audit', 'Audit'],
   ['/console/sessions', 'Sessions'],
 ] as const;
+
+export interface RefusedFormView {
+  readonly network: string;
+  /** Why nothing was done, and what to do. */
+  readonly reason: string;
+}
+
+/** The answer to a form that no page of the console sent. It has no menu, because its sender may be a stranger. */
+export const refusedFormPage = ({ network, reason }: RefusedFormView): Markup =>
+  frame(
+    'Nothing was done',
+    network,
+    null,
+    html`<section class="confirming">
+<h1>Nothing was done</h1>
+<p class="notice" role="alert">${reason}</p>
+<p><a class="button" href="/console">Open the console</a></p>
+</section>`,
+  );
 
 /** The frame of the console: its own menu, no search box and no contents of inscriptions. */
 function frame(title: string, network: string, reader: ConsoleReader | null, main: HtmlValue): Markup {
@@ -90,6 +114,18 @@ ${keyField('Key with the scope admin')}
   );
 }
 
+const hiddenFields = (fields: Readonly<Record<string, string>>): Markup[] =>
+  Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
+
+const inputOf = ({
+  name,
+  label,
+  maxLength,
+  isRequired,
+  value,
+}: ConsoleInput & { readonly value: string }): Markup =>
+  html`<p class="field"><label for="${name}">${label}</label><input id="${name}" name="${name}" value="${value}"${isRequired && html` required`} maxlength="${maxLength}" autocomplete="off" spellcheck="false"></p>`;
+
 const keyField = (label: string): Markup =>
   html`<p class="field"><label for="key">${label}</label><input id="key" name="key" type="password" required maxlength="200" autocomplete="off" spellcheck="false" placeholder="satscribe_…"></p>`;
 
@@ -127,7 +163,11 @@ function partOf(part: ConsolePart, reader: ConsoleReader): HtmlValue {
     case 'choices':
       return choicesNav(part.label, part.choices);
     case 'form':
-      return html`<form action="${part.action}" method="post">${tokenField(reader)}${Object.entries(part.fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<p><button class="button" type="submit">${part.button}</button></p></form>\n`;
+      return html`<form action="${part.action}" method="post">${tokenField(reader)}${hiddenFields(part.fields)}<p><button class="button" type="submit">${part.button}</button></p></form>\n`;
+    case 'ask':
+      return html`<form class="asking" action="${part.action}" method="get">${hiddenFields(part.fields)}${part.inputs.map(inputOf)}<p><button class="button primary" type="submit">${part.button}</button></p></form>\n`;
+    case 'confirm':
+      return html`<form class="asking" action="${part.action}" method="post">${tokenField(reader)}${hiddenFields(part.fields)}${keyField('Your key, again')}<p><button class="button primary" type="submit">${part.button}</button></p></form>\n`;
     case 'actions':
       return html`<p class="actions">${part.actions.map(({ words, href }) => html`<a class="button" href="${href}">${words}</a> `)}</p>\n`;
     case 'pager':

@@ -8,7 +8,6 @@ import { previewApproval } from '#collections/approving/preview-approval.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { replaceCollection } from '#market/collections/collection.store.ts';
-import { openSoldCollection, soldSlugProblem } from '#market/collections/sold-collection.store.ts';
 import { CustomerFiles, fileFolders } from '#orders/files/customer-files.ts';
 import { fileBytesMax } from '#orders/files/file-bounds.ts';
 import { sweepFolder } from '#orders/files/sweep-files.ts';
@@ -16,6 +15,7 @@ import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { holdOne, holdRequest } from '#test/support/collections/collection-rows.ts';
 import { type FileServer, startFileServer } from '#test/support/collections/file-server.ts';
 import { insertPending } from '#test/support/collections/pending-rows.ts';
+import { soldMarket } from '#test/support/collections/sold-market.ts';
 import { type DataDir, makeDataDir } from '#test/support/data-dir.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
@@ -42,19 +42,6 @@ afterAll(async () => {
   await data.remove();
 });
 
-const market = {
-  slugProblem: soldSlugProblem,
-  open: (tx: Parameters<typeof openSoldCollection>[0], { id, name }: { id: string; name: string }) =>
-    openSoldCollection(tx, {
-      slug: id,
-      name,
-      description: null,
-      website: null,
-      twitter: null,
-      discord: null,
-    }),
-};
-
 const strict: ApprovalOptions = { allowsDoubles: false, bytesMax: fileBytesMax, nonStandard: false };
 
 /** Approves a collection, and counts the contents that are stored during the approval. */
@@ -72,7 +59,7 @@ function approve(
           Promise.resolve(url.startsWith('https://ours.example/') ? Buffer.from(`own ${url}`) : null),
       },
       outgoing,
-      market,
+      market: soldMarket,
       signal,
       onMissing: () => undefined,
       onStored,
@@ -172,7 +159,7 @@ describe('all faults are shown together, and nothing is approved', () => {
       expect.stringMatching(/^1\.txt has no URL/u),
     ]);
     expect(asksFor('terms')).toBe(0);
-    expect((await previewApproval(database.pool, market, 'terms', strict)).faults).toEqual(faults);
+    expect((await previewApproval(database.pool, soldMarket, 'terms', strict)).faults).toEqual(faults);
   });
 
   test('those of contents once all are fetched, and stored ones are not fetched again', async () => {
@@ -222,7 +209,7 @@ describe('all faults are shown together, and nothing is approved', () => {
 
   test('a slug that the market has', async () => {
     await pending('market-has-it', 1);
-    await withTransaction(database.pool, (tx) => market.open(tx, { id: 'market-has-it', name: 'x' }));
+    await withTransaction(database.pool, (tx) => soldMarket.open(tx, { id: 'market-has-it', name: 'x' }));
     expect(await faultsOf(approve('market-has-it'))).toEqual([
       { where: 'id', why: 'is already the slug of a collection of the market' },
     ]);

@@ -4,15 +4,17 @@ import { newApiKey, type Scope } from '#accounts/api-key.ts';
 import { KeyLookUps } from '#accounts/key-look-ups.ts';
 import { lease } from '#accounts/lease.store.ts';
 import { RateLimiter } from '#accounts/rate-limiter.ts';
-import { OperatorConsole } from '#console/operator-console.ts';
+import { OperatorConsole, type OperatorConsoleParts } from '#console/operator-console.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
 import { usualTerms } from '#kernel/contracts/asking-key.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
+import { makeDataDir } from '#test/support/data-dir.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 import { buildCheckedApp } from './checked-app.ts';
+import { consoleParts } from './console-parts.ts';
 import { testOperations } from './operations.ts';
 
 const origin = 'http://localhost';
@@ -30,26 +32,35 @@ export class ConsoleApp {
     this.#end = end;
   }
 
-  /** @param given a database with rows, which stays open; absent: an empty database of its own */
-  static async start(given?: TestDatabase): Promise<ConsoleApp> {
+  /**
+   * @param given a database with rows, which stays open; absent: an empty database of its own
+   * @param changed parts other than those of `consoleParts`
+   */
+  static async start(given?: TestDatabase, changed: Partial<OperatorConsoleParts> = {}): Promise<ConsoleApp> {
     const database = given ?? (await createTestDatabase());
+    const folder = await makeDataDir();
     const { pool, readers } = database;
     const limiter = new RateLimiter({ lease: (asks) => lease(pool, asks) });
     const engine = createPostgresEngine();
+    const parts = { ...consoleParts(database, folder.path), keys: new KeyLookUps(pool, 0), limiter };
+    const operatorConsole = new OperatorConsole({ ...parts, ...changed });
     const app = buildCheckedApp({
       pool: readers,
       search: createSearchService({ pool: readers, engine }),
       network: networks.regtest,
       logger: silentLogger(),
       operations: testOperations(readers),
-      console: new OperatorConsole({ pool, keys: new KeyLookUps(pool, 0), limiter }),
+      console: operatorConsole,
     });
     await app.ready();
     return new ConsoleApp(app, database, async () => {
       app.server.closeAllConnections();
       await app.close();
+      await operatorConsole.auditEnded();
+      await parts.approval.outgoing.close();
       await limiter.close();
       await engine.close();
+      await folder.remove();
       if (given === undefined) await database.drop();
     });
   }
@@ -124,6 +135,31 @@ export class Operator {
   async token(): Promise<string> {
     const { body } = await this.get('/console');
     return /name="token" value="(?<token>[^"]+)"/u.exec(body)?.groups?.['token'] ?? '';
+  }
+
+  /** The hidden values of the confirmation of an action. */
+  async confirmation(
+    name: string,
+    fields: Readonly<Record<string, string>>,
+  ): Promise<Record<string, string>> {
+    const { body } = await this.get(
+      `/console/actions/${name}?${new URLSearchParams({ asked: 'yes', ...fields }).toString()}`,
+    );
+    const [form] = /<form class="asking"[^>]*method="post">.*?<\/form>/su.exec(body) ?? [];
+    if (form === undefined) throw new Error(`no confirmation: ${body.replace(/.*<main/su, '')}`);
+    const hidden = form.matchAll(/type="hidden" name="(?<name>[^"]+)" value="(?<value>[^"]*)"/gu);
+    return Object.fromEntries(
+      [...hidden].map(({ groups = {} }) => [groups['name'] ?? '', groups['value'] ?? '']),
+    );
+  }
+
+  /** Confirms an action with a key, as it was shown. */
+  async confirm(
+    name: string,
+    seen: Readonly<Record<string, string>>,
+    key = this.key,
+  ): Promise<LightMyRequestResponse> {
+    return this.#app.form(`/console/actions/${name}`, { ...seen, key }, { cookie: this.cookie });
   }
 
   async form(

@@ -1,3 +1,4 @@
+import type { AuditResult } from '#console/actions/audit-runs.ts';
 import { insertPending } from '#test/support/collections/pending-rows.ts';
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
 import { customerAddress } from '#test/support/psbts/customer-address.ts';
@@ -12,6 +13,10 @@ export interface FilledConsole {
   readonly console: ConsoleApp;
   /** An unpaid order, and a failed one that names a hostile reason. */
   readonly orders: { readonly unpaid: string; readonly failed: string };
+  /** Makes another unpaid order. */
+  order(): Promise<string>;
+  /** Ends the audit that runs, with two differences. */
+  endAudit(): void;
   close(): Promise<void>;
 }
 
@@ -43,11 +48,17 @@ export async function createFilledConsole(): Promise<FilledConsole> {
   await pool.query(`UPDATE service.mint_collections SET name = $1 WHERE id = 'hostile'`, [
     hostile.slice(0, 100),
   ]);
-  const console = await ConsoleApp.start(shop.database);
+  let ended = Promise.withResolvers<AuditResult>();
+  const console = await ConsoleApp.start(shop.database, { audit: () => ended.promise });
   return {
     shop,
     console,
     orders,
+    order,
+    endAudit: () => {
+      ended.resolve({ orders: 3, kinds: ['payment', 'payment'] });
+      ended = Promise.withResolvers();
+    },
     close: async () => {
       await console.close();
       await shop.close();
