@@ -4,6 +4,7 @@ import { Pages } from '#test/e2e/orders/opened-pages.ts';
 import { axeFindings, layoutFaultsOf } from '#test/e2e/pages/page-checks.ts';
 import { browserForTests, launchChromium } from '#test/support/chromium.ts';
 import { createFilledConsole, type FilledConsole } from '#test/support/http/console-rows.ts';
+import { customerAddress } from '#test/support/psbts/customer-address.ts';
 
 const executable = browserForTests();
 const runMs = 120_000;
@@ -109,6 +110,86 @@ describe.skipIf(executable === null)('the console in a real browser', () => {
     await page.click('button:text("Sign in")');
     await page.click(`text=${filled.orders.unpaid}`);
     expect(await page.locator('dl').innerText()).toContain('waiting-payment');
+  });
+
+  const stateOf = async (id: string): Promise<string | undefined> => {
+    const { rows } = await filled.shop.database.pool.query<{ state: string }>(
+      'SELECT state FROM service.orders WHERE id = $1',
+      [id],
+    );
+    return rows[0]?.state;
+  };
+  /** Makes an order that can be refunded. */
+  const failed = async (): Promise<string> => {
+    const id = await filled.order();
+    await filled.shop.database.pool.query(
+      `UPDATE service.orders SET state = 'error', error = 'its plan failed' WHERE id = $1`,
+      [id],
+    );
+    return id;
+  };
+  const checked = async (page: Page): Promise<void> => {
+    expect(await axeFindings(page)).toEqual([]);
+    expect(await layoutFaultsOf(page)).toEqual([]);
+  };
+  /** Goes to the control with these words by the tabulator, and presses Enter. */
+  async function press(page: Page, words: string): Promise<void> {
+    for (let times = 0; times < 60; times += 1) {
+      await page.keyboard.press('Tab');
+      const text = await page.evaluate('document.activeElement.textContent');
+      if (text === words) return page.keyboard.press('Enter');
+    }
+    throw new Error(`no control says ${words}`);
+  }
+
+  test('refunds an order by keyboard alone, with the key typed again', { timeout: runMs }, async () => {
+    const id = await failed();
+    const to = customerAddress(931).address;
+    const page = await signedIn(`/console/orders/${id}`);
+    await press(page, 'Refund');
+    await page.locator('#to').waitFor();
+    await checked(page);
+    await page.focus('#to');
+    await page.keyboard.type(to);
+    await page.keyboard.press('Enter');
+    await page.locator('#key').waitFor();
+    await checked(page);
+    expect(await page.locator('main').innerText()).toContain(`goes to ${to}`);
+    await page.focus('#key');
+    await page.keyboard.type('satscribe_wrong');
+    await page.keyboard.press('Enter');
+    await page.locator('text=Nothing was done').waitFor();
+    await checked(page);
+    expect([await stateOf(id), await page.inputValue('#key')]).toEqual(['error', '']);
+    await page.focus('#key');
+    await page.keyboard.type(key);
+    await page.keyboard.press('Enter');
+    await page.locator('h1:has-text("Done")').waitFor();
+    await checked(page);
+    expect(await stateOf(id)).toBe('waiting-refund');
+    await press(page, 'Go on');
+    await page.locator(`h1:has-text("Order ${id}")`).waitFor();
+  });
+
+  test('keeps the values of a confirmation while the session ends', async () => {
+    const id = await failed();
+    const to = customerAddress(932).address;
+    const page = await signedIn(`/console/actions/order-refund?id=${id}&to=${to}`, {
+      javaScriptEnabled: false,
+    });
+    await filled.shop.database.pool.query('UPDATE service.console_sessions SET ended_at = now()');
+    await page.fill('#key', key);
+    await page.click('main button');
+    await page.locator('text=Your session has ended').waitFor();
+    expect(await stateOf(id)).toBe('error');
+    await page.fill('#key', key);
+    await page.click('main button');
+    await page.locator('text=Your key, again').waitFor();
+    expect(await page.locator('main').innerText()).toContain(`goes to ${to}`);
+    await page.fill('#key', key);
+    await page.click('main button');
+    await page.locator('h1:has-text("Done")').waitFor();
+    expect(await stateOf(id)).toBe('waiting-refund');
   });
 
   test('answers an unknown id with a page', async () => {

@@ -4,9 +4,13 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { insertAccount, insertKey } from '#accounts/account.store.ts';
+import { newApiKey } from '#accounts/api-key.ts';
 import { dumpTable } from '#backups/dump-tables.ts';
 import { loadTable } from '#backups/load-tables.ts';
 import { readManifest } from '#backups/verify-backup.ts';
+import { openSession, useSession } from '#console/sessions/sessions.store.ts';
+import { usualTerms } from '#kernel/contracts/asking-key.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { type Machine, newMachine, rowsByTable, withoutIndices } from '#test/support/backups/machine.ts';
@@ -114,6 +118,28 @@ test('a backup has every table of docs/schema.sql', async () => {
   await runCommand(['backup', dir], machine.env);
   const { tables } = await readManifest(dir);
   expect(tables.map(({ name }) => name)).toEqual(known.filter((name) => name !== 'migrations').toSorted());
+});
+
+test('a restored database has no living session of the console', async () => {
+  const [source, target] = [await newMachine(), await newMachine()];
+  try {
+    const { pool } = source.database;
+    await insertAccount(pool, 'operator');
+    const made = newApiKey();
+    await insertKey(pool, made, { account: 'operator', scopes: ['admin'], rate: null, terms: usualTerms });
+    const { rows } = await pool.query<{ id: number }>('SELECT id FROM service.keys');
+    const secret = await openSession(pool, rows[0]!.id, '10.0.0.1');
+    const dir = join(folder, 'sessions');
+    await runCommand(['backup', dir], source.env);
+    await runCommand(['restore', dir, '--without-node'], target.env);
+    expect(await useSession(pool, secret)).not.toBeNull();
+    expect(await useSession(target.database.pool, secret)).toBeNull();
+    const restored = await target.database.pool.query('SELECT FROM service.console_sessions');
+    expect(restored.rowCount).toBe(1);
+  } finally {
+    await target.close();
+    await source.close();
+  }
 });
 
 test('a database of an earlier version is backed up as it is, and migrated after its restore', async () => {
