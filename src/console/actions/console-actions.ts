@@ -147,10 +147,11 @@ export class ConsoleActions {
     last: RecordedAction | null = null,
   ): Promise<ActionAnswer> {
     const why = words(
-      isAboutNothing(refusal) ? refusal.message : `Nothing was done. ${refusal.message}`,
+      saysNothingDone(refusal) ? refusal.message : `Nothing was done. ${refusal.message}`,
       ...(last === null ? [] : [lastWords(last)]),
     );
-    const { sheet, refusal: other } = await this.ask(session, name, fields);
+    const again = { ...fields, [ownFields.asked]: 'yes' };
+    const { sheet, refusal: other } = await this.ask(session, name, again);
     // a page that is refused for the same reason names the reason already
     const parts = other?.message === refusal.message ? sheet.parts.slice(1) : sheet.parts;
     return { sheet: { title: sheet.title, parts: [why, ...parts] }, refusal };
@@ -180,7 +181,8 @@ export class ConsoleActions {
   }
 }
 
-const isAboutNothing = ({ code }: AppError): boolean => code === 'console_changed';
+/** Whether the words of a refusal say already that nothing was done. */
+const saysNothingDone = ({ code }: AppError): boolean => code === 'console_changed';
 
 const targetOf = (name: ActionName, fields: ActionFields): string => actions[name].target(fields);
 
