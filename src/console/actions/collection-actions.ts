@@ -109,7 +109,7 @@ const approve: OperatorAction = {
       },
       parts: [
         words(
-          `The ${collection.totalCount} items go on sale under the name "${collection.name}", and their sales pay the creator at ${collection.creatorAddress ?? 'no address'}. ${preview.toFetch === 0 ? 'All files are stored.' : `${preview.toFetch} files are fetched first, which may take minutes.`}`,
+          `The ${collection.totalCount} items are sold under the name "${collection.name}", and their sales pay the creator at ${collection.creatorAddress ?? 'no address'}. ${preview.toFetch === 0 ? 'All files are stored.' : `${preview.toFetch} files are fetched first, which may take minutes.`}`,
           ...differences
             .slice(0, differencesShown)
             .map(

@@ -85,7 +85,7 @@ export class ConsoleActions {
       await action.check?.(this.#parts, fields);
       await action.prepare?.(this.#parts, fields);
       const result = await this.#actOnce(session, name, fields, given[ownFields.seen] ?? '');
-      const back = { words: 'Go on', href: action.back(fields) };
+      const back = { words: 'Continue', href: action.back(fields) };
       const parts: ConsolePart[] = [words(result), { kind: 'actions', actions: [back] }];
       return { sheet: { title: 'Done', parts }, refusal: null };
     } catch (error) {

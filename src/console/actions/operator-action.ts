@@ -34,7 +34,7 @@ export type ActionFields = Readonly<Record<string, string>>;
 
 /** The effect that an action would have now. */
 export interface Proposal {
-  /** What will happen, in plain words, with amounts, addresses and fees. */
+  /** The effect in plain words, with amounts, addresses and fees. */
   readonly parts: readonly ConsolePart[];
   /** The state on which the effect depends. If this state changes before the confirmation arrives, nothing is done. */
   readonly seen: unknown;

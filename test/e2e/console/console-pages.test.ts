@@ -167,7 +167,7 @@ describe.skipIf(executable === null)('the console in a real browser', () => {
     await page.locator('h1:has-text("Done")').waitFor();
     await checked(page);
     expect(await stateOf(id)).toBe('waiting-refund');
-    await press(page, 'Go on');
+    await press(page, 'Continue');
     await page.locator(`h1:has-text("Order ${id}")`).waitFor();
   });
 
