@@ -9,6 +9,7 @@ import {
   outcomeOfRefund,
   refundOrderIn,
   refuses,
+  requireCancellable,
   retryOrderIn,
 } from '#orders/operator/operator-orders.ts';
 import { refundNotes } from '#orders/operator/refund-outcome.ts';
@@ -146,8 +147,7 @@ const cancel: OperatorAction = {
     const order = await lockNamed(tx, fields);
     const state = await stateOf(tx, order);
     if (order.isCancelAsked) throw refuses(order, 'cancelled again: its cancellation is already asked for');
-    if (order.state !== 'waiting-payment' && order.state !== 'waiting-parent')
-      throw refuses(order, 'cancelled');
+    await requireCancellable(tx, order);
     return {
       seen: state,
       parts: [

@@ -181,7 +181,13 @@ const shownPayment = ({ txid, vout, value, firstSeen, block, goneAt }: WatchedPa
  * `order_refuses`.
  */
 export async function cancelOrder(client: pg.Pool | pg.ClientBase, id: string): Promise<void> {
-  const order = await known(readOrder(client, id), id);
+  await requireCancellable(client, await known(readOrder(client, id), id));
+  await askToCancel(client, id);
+}
+
+/** Throws `order_refuses` for an order that `cancelOrder` refuses. */
+export async function requireCancellable(client: pg.Pool | pg.ClientBase, order: Order): Promise<void> {
+  const { id } = order;
   if (order.state !== 'waiting-payment' && order.state !== 'waiting-parent')
     throw refuses(order, 'cancelled');
   const payments = [
@@ -195,7 +201,6 @@ export async function cancelOrder(client: pg.Pool | pg.ClientBase, id: string): 
       `Order ${id} has payments, so it cannot be cancelled. If the amount is not complete at ${until}, the payments are refunded.`,
     );
   }
-  await askToCancel(client, id);
 }
 
 /** Requests that the transactions of a failed order are planned again. Throws `order_unknown` and `order_refuses`. */
