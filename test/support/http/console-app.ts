@@ -115,6 +115,15 @@ export class ConsoleApp {
   }
 }
 
+/** The text of an attribute, as a browser reads it. */
+const textOf = (value: string): string =>
+  value
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+
 /** A browser with a session. */
 export class Operator {
   readonly key: string;
@@ -149,7 +158,7 @@ export class Operator {
     if (form === undefined) throw new Error(`no confirmation: ${body.replace(/.*<main/su, '')}`);
     const hidden = form.matchAll(/type="hidden" name="(?<name>[^"]+)" value="(?<value>[^"]*)"/gu);
     return Object.fromEntries(
-      [...hidden].map(({ groups = {} }) => [groups['name'] ?? '', groups['value'] ?? '']),
+      [...hidden].map(({ groups = {} }) => [groups['name'] ?? '', textOf(groups['value'] ?? '')]),
     );
   }
 
