@@ -201,7 +201,10 @@ async function digestIn(
   { seen }: Proposal,
 ): Promise<string> {
   const last = await lastActionOn(tx, targetOf(name, fields));
-  return digestOf([name, Object.entries(fields).toSorted(), seen, last?.id ?? null]);
+  const values = Object.keys(fields)
+    .toSorted()
+    .map((field) => [field, fields[field]]);
+  return digestOf([name, values, seen, last?.id ?? null]);
 }
 
 /** The values of an action, without control characters. Unknown values are left out. */
