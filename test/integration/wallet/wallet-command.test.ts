@@ -198,8 +198,8 @@ describe('satscribe wallet', { shuffle: false }, () => {
     const markFile = `${seedFile}.mark`;
     await rm(markFile);
     expect((await onDatabase(['show'])).stdout).toContain('mark         missing');
-    const blind = await onDatabase(['skip', '--by', '999999']);
-    expect([blind.exitCode, blind.stderr]).toEqual([2, expect.stringMatching(/is lost: .* Leave --by out/u)]);
+    const { exitCode, stderr } = await onDatabase(['skip', '--by', '999999']);
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/is lost\. .* Leave --by out/u)]);
     await onDatabase(['skip']);
     expect(await readFile(markFile, 'utf8')).toContain('"orders": 2000061');
     await onDatabase(['skip', '--by', '5']);
