@@ -94,7 +94,7 @@ describe('plans of withdrawals', () => {
       { numRuns: namedRuns(300, 10_000) },
     );
     // the random wallets include enough interesting cases
-    expect(Math.min(counts.plans, counts.runes, counts.shared)).toBeGreaterThan(5);
+    expect(Math.min(counts.plans, counts.runes, counts.shared)).toBeGreaterThan(1);
   });
 
   test('that replace one pay the same receivers from its inputs, with a higher fee', () => {
