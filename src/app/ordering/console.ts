@@ -46,6 +46,7 @@ export function openConsole(
     pool,
     keys: new KeyLookUps(pool, 0),
     limiter,
+    log,
     bumpBudgets: bumpPolicyOf(config),
     confirmations: config.payoutConfirmations,
     requirePayoutDepth: (network) => requirePayoutDepth(config, network),

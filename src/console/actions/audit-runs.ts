@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { ConsoleSession } from '#console/sessions/sessions.store.ts';
 import type { ConsolePart } from '#kernel/contracts/console-sheet.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
 import { recordAction, recordResult } from './actions.store.ts';
 import { words } from './operator-action.ts';
 
@@ -16,6 +17,7 @@ export interface AuditRunsParts {
   readonly pool: pg.Pool;
   /** Runs all audits. Null: this process has no node. */
   readonly audit: (() => Promise<AuditResult>) | null;
+  readonly log: Logger;
 }
 
 /** Audits that operators start. One runs at a time, because it reads the whole ledger. */
@@ -52,16 +54,27 @@ export class AuditRuns {
   }
 
   shown(): ConsolePart {
-    if (this.#startedAt !== null) return words(`An audit runs since ${this.#startedAt.toISOString()}.`);
-    return words(...(this.#last === null ? [] : [`The last audit of this page: ${this.#last}`]));
+    if (this.#startedAt !== null)
+      return words(`An audit has been running since ${this.#startedAt.toISOString()}.`);
+    return words(
+      ...(this.#last === null
+        ? []
+        : [`The result of the last audit that an operator started here: ${this.#last}`]),
+    );
   }
 
   async #run(id: number, audit: NonNullable<AuditRunsParts['audit']>): Promise<void> {
-    const result = await audit().then(wordsOf, failedWords);
+    const { pool, log } = this.#parts;
+    const result = await audit().then(wordsOf, (error: unknown) => {
+      log.warn({ err: error }, 'an audit of the console failed');
+      return failedWords(error);
+    });
     this.#last = result;
     this.#startedAt = null;
     // the page shows the result even if the record cannot be completed
-    await recordResult(this.#parts.pool, id, result).catch(() => undefined);
+    await recordResult(pool, id, result).catch((error: unknown) => {
+      log.warn({ err: error }, 'the result of an audit of the console was not recorded');
+    });
   }
 }
 
@@ -72,4 +85,4 @@ function wordsOf({ orders, kinds }: AuditResult): string {
 }
 
 const failedWords = (error: unknown): string =>
-  `It failed: ${error instanceof AppError ? error.message : 'the log of this process may say why'}. Try again, or use satscribe audit.`;
+  `The audit failed. ${error instanceof AppError ? error.message : 'The log of this process says why.'} Try again, or use satscribe audit.`;

@@ -5,6 +5,7 @@ import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
 import { soldMarket } from '#test/support/collections/sold-market.ts';
 import type { TestDatabase } from '#test/support/database.ts';
+import { silentLogger } from '#test/support/http-app.ts';
 
 /** The parts of a console that depend neither on its keys nor on a node. */
 export function consoleParts(
@@ -29,5 +30,6 @@ export function consoleParts(
       options: { allowsDoubles: false, bytesMax: fileBytesMax, nonStandard: false },
     },
     audit: null,
+    log: silentLogger(),
   };
 }
