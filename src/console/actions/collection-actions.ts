@@ -70,8 +70,8 @@ const facts = (
 });
 
 /** The effect of an approval. Throws `mint_files_wrong` if it has faults, or too many files to fetch now. */
-async function previewOf(tx: pg.ClientBase, { approval }: ActingParts, id: string) {
-  const preview = await previewApproval(tx, approval.market, id, approval.options);
+async function previewOf(client: pg.Pool | pg.ClientBase, { approval }: ActingParts, id: string) {
+  const preview = await previewApproval(client, approval.market, id, approval.options);
   if (preview.faults.length > 0) throw wrongFiles(id, preview.faults);
   if (preview.toFetch > fetchedMax)
     throw new AppError(
@@ -87,11 +87,14 @@ const approve: OperatorAction = {
   button: 'Approve',
   inputs: [],
   about: '',
-  async prepare({ pool, approval }, fields) {
-    const nothing = (): void => undefined;
-    const { options, ...parts } = approval;
+  async prepare(parts, fields) {
     const id = valueOf(fields, 'id');
-    await prepareApproval({ ...parts, pool, onMissing: nothing, onStored: nothing }, id, options);
+    // the creator may have added files since the confirmation was shown
+    await previewOf(parts.pool, parts, id);
+    const nothing = (): void => undefined;
+    const { options, ...approval } = parts.approval;
+    const { pool } = parts;
+    await prepareApproval({ ...approval, pool, onMissing: nothing, onStored: nothing }, id, options);
   },
   async propose(tx, parts, fields) {
     const collection = await lockNamed(tx, fields);

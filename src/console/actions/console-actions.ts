@@ -219,7 +219,9 @@ function fieldsOf({ given: names, inputs }: OperatorAction, values: ActionFields
       valueOf(values, name)
         .replace(/\p{Cc}+/gu, ' ')
         .trim()
-        .slice(0, length),
+        .slice(0, length)
+        // a cut pair of surrogates is no text that the database can store
+        .toWellFormed(),
     ]),
   );
 }

@@ -107,7 +107,7 @@ export function scriptOfAddress(to: string, network: NetworkName): Uint8Array {
   if (checked.kind === 'script') return checked.script;
   throw new AppError(
     'destination_refused',
-    `${to} cannot be used: the address ${checked.reason}, and the wallet is of ${network}.`,
+    `${to} cannot be used, because the address ${checked.reason}, and the wallet is of ${network}. Type another address.`,
   );
 }
 

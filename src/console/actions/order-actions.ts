@@ -146,7 +146,11 @@ const cancel: OperatorAction = {
   async propose(tx, _parts, fields) {
     const order = await lockNamed(tx, fields);
     const state = await stateOf(tx, order);
-    if (order.isCancelAsked) throw refuses(order, 'cancelled again: its cancellation is already asked for');
+    if (order.isCancelAsked)
+      throw new AppError(
+        'order_refuses',
+        `The cancellation of order ${order.id} is already asked for. The process with the seed makes it in its next round.`,
+      );
     await requireCancellable(tx, order);
     return {
       seen: state,

@@ -84,7 +84,7 @@ function asideOf(fields: ActionFields, by: string) {
   if (named === null)
     throw new AppError(
       'tokenpay_unknown',
-      `${output} is not an output: outputs have the form <txid>:<vout>.`,
+      `${output} is not an output; an output has the form <txid>:<vout>. The page of shops lists outputs that are set aside.`,
     );
   return { ...named, by, reason: valueOf(fields, 'reason') };
 }

@@ -124,6 +124,15 @@ describe('an action that was confirmed is done once, and recorded', () => {
     await done('mint-refuse', fields, 'collection unwanted');
     expect(await collectionState('unwanted')).toEqual({ state: 'refused', reason: fields.reason });
   });
+
+  test('cuts a reason that is too long', async () => {
+    await collection('wordy');
+    const long = { id: 'wordy', reason: `${'x'.repeat(999)}😀` };
+    const seen = await operator.confirmation('mint-refuse', long);
+    expect((await operator.confirm('mint-refuse', seen)).statusCode).toBe(200);
+    const reason = `${'x'.repeat(999)}\uFFFD`;
+    expect(await collectionState('wordy')).toEqual({ state: 'refused', reason });
+  });
 });
 
 describe('an action is refused, and changes nothing', () => {
