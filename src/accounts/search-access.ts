@@ -23,10 +23,11 @@ export type AccessMode = 'open' | 'restricted' | 'keys';
 /**
  * The kind of client:
  * - `program`: a client of the API.
+ * - `owner`: a client of the API that reads or changes things of its key.
  * - `page`: one of our pages that makes a search on the server before the page is sent.
  * - `anybody`: a client that needs no key but is limited.
  */
-export type Asker = 'program' | 'page' | 'anybody';
+export type Asker = 'program' | 'owner' | 'page' | 'anybody';
 
 export interface SearchAccessParts {
   readonly mode: AccessMode;
@@ -90,11 +91,11 @@ export class SearchAccess {
   }
 
   async decide(request: AccessRequest): Promise<Admission> {
-    const { scope, apiKey, authorization } = request;
+    const { scope, apiKey, authorization, asker } = request;
     const isOpen = this.#isOpen(request);
     const needsNone = isOpen || this.#comesFromListed(request);
     // other sites can make a browser send our cookie, so a key in a cookie allows only reads
-    const cookie = scope === 'search' ? request.cookie : undefined;
+    const cookie = scope === 'search' && asker !== 'owner' ? request.cookie : undefined;
     const given = givenKey(apiKey, authorization, cookie);
     // if a key is optional, an invalid key is ignored, and so are two different keys
     if (given.kind === 'two' && !isOpen) return refuse(twoKeys());
@@ -137,6 +138,7 @@ export class SearchAccess {
   #isOpen({ scope, asker }: AccessRequest): boolean {
     const { mode } = this.#parts;
     if (asker === 'anybody') return true;
+    if (asker === 'owner') return false;
     return scope === 'search' && (mode === 'open' || (asker === 'page' && mode === 'restricted'));
   }
 
@@ -180,8 +182,8 @@ export class SearchAccess {
    * can send the same headers. The rule exists for pages that cannot keep a key secret, and the limits by IP address
    * apply to them. Pages may only search.
    */
-  #comesFromListed({ scope, origin, referer, fetchSite, host }: AccessRequest): boolean {
-    if (scope !== 'search' || this.#parts.mode === 'keys') return false;
+  #comesFromListed({ scope, asker, origin, referer, fetchSite, host }: AccessRequest): boolean {
+    if (scope !== 'search' || asker === 'owner' || this.#parts.mode === 'keys') return false;
     // our own pages send no Referer, and browsers send no Origin to the page's own site
     if (fetchSite === 'same-origin') return true;
     const site = callingSite(origin, referer);
@@ -218,7 +220,8 @@ function limited(rate: Decision | null, whose: string): Admission {
 
 const howToSend = 'send the key as x-api-key or as Authorization: Bearer';
 
-function missingKey({ scope, origin, referer }: AccessRequest): AppError {
+function missingKey({ scope, asker, origin, referer }: AccessRequest): AppError {
+  if (asker === 'owner') return new AppError('key_missing', `this path needs a key; ${howToSend}`);
   const site = callingSite(origin, referer);
   const reason =
     site === null

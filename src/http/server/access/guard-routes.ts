@@ -7,7 +7,13 @@ import { addressOfRequest, knowKey } from './client.ts';
 import { type Guard, open } from './guard.ts';
 
 /** Kinds of askers, by the guard of their path. */
-const askers = { scope: 'program', keyed: 'program', page: 'page', open: 'anybody' } as const;
+const askers = {
+  scope: 'program',
+  owned: 'owner',
+  keyed: 'program',
+  page: 'page',
+  open: 'anybody',
+} as const;
 
 /** Headers that state a client's limits; scripts of other origins may read them. */
 export const accessHeaders = [
@@ -58,14 +64,16 @@ const challengesOf = (scope: Scope | null): string[] => [
 ];
 
 /** The guard of a request's route. It is `open` if the route has no guard. */
-export function guardOf({ routeOptions, query }: FastifyRequest): Guard {
+export function guardOf({ routeOptions, query, headers }: FastifyRequest): Guard {
   const { guard = open } = routeOptions.config;
-  return typeof guard === 'function' ? guard(query as Readonly<Record<string, unknown>>) : guard;
+  return typeof guard === 'function'
+    ? guard(query as Readonly<Record<string, unknown>>, headers.accept)
+    : guard;
 }
 
 function scopeOf(guard: Exclude<Guard, { kind: 'none' }>): Scope | null {
   if (guard.kind === 'keyed') return null;
-  return guard.kind === 'scope' ? guard.scope : 'search';
+  return guard.kind === 'scope' || guard.kind === 'owned' ? guard.scope : 'search';
 }
 
 function tell(reply: FastifyReply, scope: Scope | null, { refusal, rate }: Admission): void {

@@ -12,6 +12,8 @@ interface Counted {
  * The access rule of a path. It says who may send requests, and under which bucket and name these requests are counted.
  * - `scope`: needs a key with that scope. Searches need a key, or a listed domain instead, only if they are restricted
  *   (docs/access.md). Limited.
+ * - `owned`: needs a key with that scope in a header, even if searches need no key, because the answer belongs to the key.
+ *   Limited.
  * - `page`: searches of our own pages. They need a key if `SEARCH_ACCESS` is `keys`. Limited.
  * - `keyed`: needs a key with any scopes. Limited.
  * - `open`: needs no key. Limited.
@@ -19,11 +21,16 @@ interface Counted {
  */
 export type Guard =
   | { readonly kind: 'none' }
-  | ({ readonly kind: 'scope'; readonly scope: Scope } & Counted)
+  | ({ readonly kind: 'scope' | 'owned'; readonly scope: Scope } & Counted)
   | ({ readonly kind: 'page' | 'open' | 'keyed' } & Counted);
 
-/** A guard, or a function that returns the guard for a query if a path has several kinds of answers. */
-export type RouteGuard = Guard | ((query: Readonly<Record<string, unknown>>) => Guard);
+/**
+ * A guard, or a function that returns the guard for a query and the header `Accept` if a path has several kinds of
+ * answers.
+ */
+export type RouteGuard =
+  | Guard
+  | ((query: Readonly<Record<string, unknown>>, accept: string | undefined) => Guard);
 
 export const open: Guard = { kind: 'none' };
 
@@ -34,6 +41,17 @@ export const open: Guard = { kind: 'none' };
 export function searches(endpoints: string): Guard {
   return { kind: 'scope', scope: 'search', endpoints, bucket: 'search' };
 }
+
+/** Saved searches and other watches, which belong to a key. The limit of the key applies. */
+export const watchRequests: Guard = {
+  kind: 'owned',
+  scope: 'search',
+  endpoints: 'watches',
+  bucket: 'search',
+};
+
+/** Pages, forms and feeds of watches. They read a key from a cookie, or a token from the URL. */
+export const watchPages: Guard = { kind: 'open', endpoints: 'watches', bucket: 'market' };
 
 /** Redirects to a page, without a search. */
 export const redirects: Guard = { kind: 'open', endpoints: 'redirect', bucket: 'search' };

@@ -63,6 +63,7 @@ const statusesOfBodies = [413, 415];
 const statusesOfGuards = {
   none: [],
   scope: [401, 403],
+  owned: [401, 403],
   page: [401, 403],
   keyed: [401],
   open: [],

@@ -87,10 +87,12 @@ export function apiRoute<const Schema extends RouteSchema>(app: App, route: ApiR
  * but its limits apply.
  */
 const unlessRequired = (guard: RouteGuard): object[] =>
-  typeof guard !== 'function' && guard.kind === 'scope' && guard.scope !== 'search' ? [] : [{}];
+  typeof guard !== 'function' &&
+  (guard.kind === 'owned' || (guard.kind === 'scope' && guard.scope !== 'search'))
+    ? []
+    : [{}];
 
-function needsKey(guard: RouteGuard): boolean {
-  return (
-    typeof guard === 'function' || guard.kind === 'scope' || guard.kind === 'page' || guard.kind === 'keyed'
-  );
-}
+const keyedKinds: readonly string[] = ['scope', 'owned', 'page', 'keyed'];
+
+const needsKey = (guard: RouteGuard): boolean =>
+  typeof guard === 'function' || keyedKinds.includes(guard.kind);
