@@ -30,6 +30,7 @@ const styles = [
   'runes',
   'status',
   'console',
+  'watches',
   'states',
 ];
 

@@ -5,6 +5,7 @@ import { keyCookie } from '#accounts/given-key.ts';
 import { open } from '#http/server/access/guard.ts';
 import { isSecure } from '#http/server/headers/request-origin.ts';
 import { bodyLimits, limits } from '#http/server/limits.ts';
+import { refuseOtherSites } from '#http/server/requests/other-sites.ts';
 import { seeOther } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
@@ -78,13 +79,6 @@ export function keyRoutes(app: App, { publicOrigin = null }: Pick<AppDependencie
         .redirect(request.body.to, 303);
     },
   });
-}
-
-/** Refuses forms from other sites, because browsers name the site that sends a form. Throws `key_scope`. */
-function refuseOtherSites({ headers }: FastifyRequest, message: string): void {
-  const site = headers['sec-fetch-site'];
-  if (site !== undefined && site !== 'same-origin' && site !== 'none')
-    throw new AppError('key_scope', message);
 }
 
 function cookieOf(request: FastifyRequest, publicOrigin: string | null, value: string): string {

@@ -2,6 +2,7 @@ import { grouped, plural } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 import { timeChart } from '#web/parts/chart.ts';
+import { keyForm } from '#web/parts/key-form.ts';
 
 /** Number of requests with a key on one day. */
 export interface UsageDay {
@@ -70,6 +71,7 @@ ${row('Created on', created)}
 ${row('Last used on', lastUsed ?? html`<span class="faint">not used yet</span>`)}
 </dl>
 <form action="/key/forget" method="post"><input type="hidden" name="to" value="/account"><p><button class="button" type="submit">Forget the key in this browser</button></p></form>
+<p><a href="/watches">Watches of this key</a></p>
 <p class="faint">The key itself stays valid. Ask the operator to revoke it if it was stolen.</p>
 <h2>Usage</h2>
 <p>${plural(total, 'request')} in ${plural(days.length, 'day')}.${refusedWords(days)} <span class="faint">Counts are a few seconds old. Days are in UTC.</span></p>
@@ -108,6 +110,11 @@ ${groups.map(
 /** The reason why there is no key to show. `off`: this server has no keys. */
 export type NoKeyReason = 'none' | 'invalid' | 'off';
 
+const reasonWords: Readonly<Record<Exclude<NoKeyReason, 'off'>, string>> = {
+  none: 'Enter your key to see its scopes, limits and usage.',
+  invalid: 'The key in this browser is not valid here: it was mistyped or revoked. Enter another key.',
+};
+
 /** The account page that is shown if there is no key. */
 export function noKeyPage(site: Site, reason: NoKeyReason): Markup {
   return layout({
@@ -116,24 +123,11 @@ export function noKeyPage(site: Site, reason: NoKeyReason): Markup {
     site,
     main: html`<section>
 <h1>Your key</h1>
-${reason === 'off' ? html`<p>This server needs no keys: everything here is open.</p>` : keyForm(reason)}
+${
+  reason === 'off'
+    ? html`<p>This server needs no keys: everything here is open.</p>`
+    : keyForm({ words: reasonWords[reason], to: '/account', button: 'Show', isWrong: reason === 'invalid' })
+}
 </section>`,
   });
-}
-
-function keyForm(reason: NoKeyReason): Markup {
-  const words =
-    reason === 'invalid'
-      ? 'The key in this browser is not valid here: it was mistyped or revoked. Enter another key.'
-      : 'Enter your key to see its scopes, limits and usage.';
-  return html`<p>${words}</p>
-<form class="search key" action="/key" method="post">
-  <div class="box">
-    <input name="key" type="password" required maxlength="200" autocomplete="off" aria-label="Your key" placeholder="satscribe_…">
-    <input type="hidden" name="to" value="/account">
-    <button type="submit">Show</button>
-  </div>
-  <p><small>A cookie keeps it until you close the browser. Ask the operator of this service for a key.</small></p>
-</form>
-${reason === 'invalid' && html`<form action="/key/forget" method="post"><input type="hidden" name="to" value="/account"><p><button class="button" type="submit">Forget the key in this browser</button></p></form>`}`;
 }

@@ -9,6 +9,7 @@ import { type MeaningView, meaningCards } from '#web/parts/meaning-cards.ts';
 import { pagesNav } from '#web/parts/pages-nav.ts';
 import { filterForm, filtersOf, type TypeCount, typeCounts } from '#web/parts/search-filters.ts';
 import { isolated } from '#web/parts/strangers-text.ts';
+import { watchLink } from '#web/parts/watch-link.ts';
 
 export type ResultsQuestion =
   | {
@@ -88,7 +89,7 @@ ${overview !== null && typeCounts(overview.types, overview.otherTypes, parameter
 ${overview !== null && timeChart(overview.bars)}
 ${cards.length > 0 ? cardList(cards) : !isOther(view) && [nothing(view), otherSearches(view.others)]}
 ${nav}
-${question.kind === 'text' && cards.length > 0 && feedLink(parameters)}
+${followLinks(view)}
 ${
   page === 1 &&
   meaningCards(
@@ -110,9 +111,19 @@ function description({ question, totalItems }: ResultsView): string {
 const isOther = ({ question, totalItems, meanings, parameters }: ResultsView): boolean =>
   question.kind === 'hash' && totalItems === 0 && meanings.length > 0 && filtersOf(parameters).length === 0;
 
-/** A link to the feed. The feed always lists the newest matches, so the link has no sort order. */
-function feedLink({ sort: _sort, order: _order, ...parameters }: Parameters): Markup {
-  return html`<p class="more"><a href="/search.atom?${new URLSearchParams(parameters).toString()}">Follow this search (Atom feed)</a></p>`;
+/** Links to hear of later matches. They have no sort order, because both always begin with the newest matches. */
+function followLinks(view: ResultsView): Markup | null {
+  const { question, cards } = view;
+  const { sort: _sort, order: _order, ...parameters } = view.parameters;
+  const hasFeed = question.kind === 'text' && cards.length > 0;
+  const feed =
+    hasFeed &&
+    html`<a href="/search.atom?${new URLSearchParams(parameters).toString()}">Follow this search (Atom feed)</a> `;
+  // a watch is about later blocks, and similar words cannot be watched
+  const { from: _from, to: _to, fuzzy, ...watched } = parameters;
+  const canWatch = fuzzy === undefined && !isOther(view);
+  const watch = canWatch && watchLink({ kind: 'search', ...watched }, 'Watch this search');
+  return hasFeed || canWatch ? html`<p class="more">${feed}${watch}</p>` : null;
 }
 
 function otherSearches(others: readonly OtherSearch[]): Markup | null {

@@ -7,6 +7,7 @@ import { mintBar, percentWords } from '#web/parts/mint-bar.ts';
 import { type RuneEventLine, runeEventsTable } from '#web/parts/rune-events.ts';
 import { type NamedRune, runeHead } from '#web/parts/rune-head.ts';
 import { runeSymbol } from '#web/parts/strangers-text.ts';
+import { watchLink } from '#web/parts/watch-link.ts';
 
 export interface RuneView {
   readonly site: Site;
@@ -83,10 +84,15 @@ ${row('Etching', view.etching === null ? html`<span class="faint">no transaction
 ${view.parent !== null && row('Inscription', inscriptionLink({ id: view.parent, number: null }, { isWhole: true }))}
 ${row('Turbo', view.turbo ? 'yes: the rune takes part in future changes of the rules' : 'no')}
 </dl>
+${isMintable(terms) && html`<p class="tools">${watchLink({ kind: 'runes', event: 'minted-out', rune: name }, 'Watch for its last mint')}</p>`}
 ${activity.length > 0 && html`<h2>Latest events</h2>\n${runeEventsTable(activity, symbol)}`}
 </section>`,
   });
 }
+
+/** Whether a later block can use the last mint. */
+const isMintable = (terms: RuneTermsView | null): boolean =>
+  terms !== null && (terms.state === 'open' || terms.state === 'not-begun');
 
 function mintingWords(terms: RuneTermsView | null): string {
   if (terms === null) return 'it cannot be minted';

@@ -4,6 +4,7 @@ import { layout, type Site } from '#web/layout.ts';
 import { pagesNav } from '#web/parts/pages-nav.ts';
 import { type RuneLine, runesTable } from '#web/parts/runes-table.ts';
 import { isolated } from '#web/parts/strangers-text.ts';
+import { watchLink } from '#web/parts/watch-link.ts';
 
 const sortWords = {
   newest: 'newest',
@@ -40,7 +41,7 @@ export function runesPage(view: RunesView): Markup {
     site,
     main: html`<section>
 <h1>Runes</h1>
-<p class="faint">${countWords(view)} · <a href="/etch">Etch a rune</a> · <a href="/mint-rune">Mint a rune</a></p>
+<p class="faint">${countWords(view)} · <a href="/etch">Etch a rune</a> · <a href="/mint-rune">Mint a rune</a> · ${watchLink({ kind: 'runes', event: 'etched' }, 'Watch new runes')}</p>
 ${filterForm(view)}
 ${runes.length > 0 ? runesTable(runes) : html`<p class="empty">${emptyWords(view)}</p>`}
 ${pagesNav({ path: '/runes', parameters: parametersOf(view), page, totalPages })}

@@ -2,6 +2,7 @@ import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 import { strangersName } from './strangers-text.ts';
 import { thumbnail } from './thumbnail.ts';
+import { watchLink } from './watch-link.ts';
 
 /** The head of all pages of a collection. */
 export interface CollectionHead {
@@ -52,7 +53,7 @@ export function collectionFrame(
     site,
     main: html`<section>
 <h1 class="wrap named">${icon !== null && thumbnail(icon, 64)}<span>${strangersName(name)}</span></h1>
-<p class="faint">${kindWords[kind]}${kind !== 'import' && html` <a class="mono wrap" href="/inscription/${slug}">${slug}</a>`} · <a href="/market">Market</a></p>
+<p class="faint">${kindWords[kind]}${kind !== 'import' && html` <a class="mono wrap" href="/inscription/${slug}">${slug}</a>`} · <a href="/market">Market</a> · ${watchLink({ kind: 'sales', collection: slug }, 'Watch its sales')}${kind === 'parent' && html` · ${watchLink({ kind: 'children', parent: slug }, 'Watch new items')}`}</p>
 ${intro}
 ${note !== null && html`<p class="faint">${note}</p>`}
 <nav class="tabs" aria-label="Of the collection">${link('items')}${link('activity')}${link('days')}${link('holders')}</nav>
