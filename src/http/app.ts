@@ -83,6 +83,7 @@ import { roomRoutes } from '#http/server/routes/room-routes.ts';
 import { thumbnailsRoutes } from '#http/thumbnails/thumbnails.routes.ts';
 import { checkoutRoutes } from '#http/tokenpay/checkout.routes.ts';
 import { tokenpayRoutes } from '#http/tokenpay/tokenpay.routes.ts';
+import { watchesRoutes } from '#http/watches/watches.routes.ts';
 import { webhookKeysRoutes } from '#http/webhooks/webhook-keys.routes.ts';
 
 const corsOptions = {
@@ -279,6 +280,7 @@ function addRoutes(app: App, deps: AppDependencies, samples: DaySamples): void {
     tokenpayRoutes(scope, deps);
     checkoutRoutes(scope, deps);
     webhookKeysRoutes(scope, deps);
+    watchesRoutes(scope, deps);
     demoRoutes(scope, deps);
     referenceRoutes(scope);
   });

@@ -11,8 +11,11 @@ import type { SearchService } from '#kernel/contracts/search-service.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { loggerInto } from '#kernel/reports/logger.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
+import { urlProblem } from '#outgoing/stranger-url.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
+import { KeyWatches } from '#watches/key-watches.ts';
+import { WebhookKeys } from '#webhooks/webhook-keys.ts';
 import { type BlockSpec, insertChain } from './chain/rows/chain-rows.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { buildCheckedApp } from './http/checked-app.ts';
@@ -88,6 +91,11 @@ export async function createHttpApp(
     ...prices,
     orders: await orders(database),
     collections: new CreatorCollections(database.accessPool),
+    watches: new KeyWatches({
+      pool: database.accessPool,
+      secrets: async () => new WebhookKeys(Buffer.alloc(32, 7)),
+      urlProblem: (url) => urlProblem(url),
+    }),
     ...(eventLoop === undefined ? {} : { eventLoop }),
     ...(budgets === undefined ? {} : { budgets }),
     ...(eventKinds === undefined ? {} : { eventKinds }),

@@ -28,6 +28,7 @@ import { openInventory } from '#src/app/sats/inventory.ts';
 import { openSatTracer } from '#src/app/sats/sat-tracer.ts';
 import { openUtxos } from '#src/app/sats/utxos.ts';
 import { openSearchEngine } from '#src/app/searching/search.ts';
+import { openKeyWatches } from '#src/app/watching/key-watches.ts';
 import { openAccess } from './access.ts';
 import { addressOf, listen } from './listen.ts';
 import type { Waited } from './waiting.ts';
@@ -102,6 +103,7 @@ export async function serveHttp(
     satTracer,
     utxos,
     demo,
+    watches: answersRequests(config.role) ? openKeyWatches(context, database) : null,
     console: owner === null ? null : openConsole(context, owner, node),
     ...openShops(context, { database, network, satributes }),
     fxRates: openFxRates(context),

@@ -33,6 +33,7 @@ const tags = [
   { name: 'market', description: 'Sales from the chain, and collections of the market' },
   { name: 'events', description: 'Events of blocks' },
   { name: 'mempool', description: 'Unconfirmed inscriptions and transfers' },
+  { name: 'watches', description: 'Saved searches, and other watches of a key' },
   { name: 'webhooks', description: 'Keys with which receivers verify webhooks' },
   { name: 'status', description: 'Tip, health and metrics' },
   { name: 'feeds', description: 'Atom feeds of news' },

@@ -17,6 +17,7 @@ import { searchErrors } from './search-errors.ts';
 import { tokenpayErrors } from './tokenpay-errors.ts';
 import { utxoErrors } from './utxo-errors.ts';
 import { walletErrors } from './wallet-errors.ts';
+import { watchErrors } from './watch-errors.ts';
 import { webhookErrors } from './webhook-errors.ts';
 
 /** All codes. Each code comes from the file of its subject. */
@@ -39,6 +40,7 @@ const table = {
   ...utxoErrors,
   ...collectionErrors,
   ...walletErrors,
+  ...watchErrors,
   ...webhookErrors,
 } as const;
 

@@ -46,6 +46,9 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   tokenpay_withdrawal_refuses: 409,
   tokenpay_address_last: 409,
   tokenpay_addresses_max: 409,
+  watches_max: 409,
+  watches_off: 503,
+  watch_too_broad: 400,
   body_too_large: 413,
   media_type_unsupported: 415,
   no_node: 404,
@@ -138,6 +141,7 @@ const refusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   // these states depend on how the service was started, not on an event
   'mempool_not_followed',
   'orders_off',
+  'watches_off',
   'test_payment_refused',
   'fx_rates_missing',
   'wallet_indices_unreleased',

@@ -29,6 +29,7 @@ import type { TestPayments } from '#test-payments/test-payments.ts';
 import type { ShopOrders } from '#tokenpay/shop-orders.ts';
 import type { AccountWithdrawals } from '#tokenpay/withdrawing/account-withdrawals.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
+import type { KeyWatches } from '#watches/key-watches.ts';
 
 /** Dependencies of routes whose answers are read in pieces, or together with answers for other clients. */
 export interface PieceDependencies extends AppDependencies {
@@ -83,6 +84,8 @@ export interface AppDependencies {
   readonly withdrawals?: AccountWithdrawals | null;
   /** Test payments of shops' orders. If absent, test payments are not possible. */
   readonly testPayments?: TestPayments | null;
+  /** Saved searches and other watches of keys. Null: this process keeps no watches. */
+  readonly watches?: KeyWatches | null;
   /** The operator's console. Null: this process does not serve it. */
   readonly console?: OperatorConsole | null;
   /** Payments of a demo. Absent if this is not a demo, or if the demo has no node of its own. */

@@ -82,6 +82,11 @@ const withoutDatabase = new Set([
   '/search.atom',
   '/search/facets',
   '/search/suggest',
+  // watches need a key, and there are no keys here
+  '/searches',
+  '/searches/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0',
+  '/searches/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0.atom',
+  '/searches/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0/findings',
   // collections for sale have their own connections, which are not open here
   '/thumbnails/mint/0/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0.jpeg',
   // shops have their own connections, and there are none here
@@ -94,6 +99,13 @@ const withoutDatabase = new Set([
   '/tokenpay/user/account/balance',
   '/tokenpay/user/account/withdraw/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0',
   '/tokenpay/user/withdrawal/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0',
+  // watches need a key, and there are no keys here
+  '/watches',
+  '/watches/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0',
+  '/watches/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0.atom',
+  '/watches/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0/findings',
+  // 0 is not a kind
+  '/watches/new?kind=0',
   '/webhooks/keys',
 ]);
 

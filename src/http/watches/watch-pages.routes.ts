@@ -1,0 +1,241 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type TSchema, Type } from 'typebox';
+import type { KeyFacts } from '#accounts/key-look-ups.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { text } from '#http/parameters/list-parameters.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { addressOfRequest } from '#http/server/access/client.ts';
+import { type Guard, watchPages, watchRequests } from '#http/server/access/guard.ts';
+import { sendPage } from '#http/server/answers/send-page.ts';
+import { siteOf } from '#http/server/answers/site.ts';
+import { prefersHtml } from '#http/server/headers/accept.ts';
+import { varyBy } from '#http/server/headers/vary.ts';
+import { refuseOtherSites } from '#http/server/requests/other-sites.ts';
+import { page, seeOther, unchanged } from '#http/server/routes/answer-schemas.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { KeyWatches } from '#watches/key-watches.ts';
+import { watchesMax } from '#watches/store/watches.store.ts';
+import { type Watch, watchKinds } from '#watches/watch.ts';
+import type { Site } from '#web/layout.ts';
+import {
+  type NoWatchesReason,
+  newWatchPage,
+  noWatchesPage,
+  savedWatchPage,
+  type WatchLine,
+  watchesPage,
+} from '#web/pages/watches.page.ts';
+import { findingLine } from './finding-lines.ts';
+import { type CheckedWatch, readAsked } from './read-asked.ts';
+import { refuseTooBroad } from './search-breadth.ts';
+import { exampleWatch, searchBody, watchBody } from './watch.schemas.ts';
+import { feedPath, foundWatch } from './watch-answers.ts';
+
+/** Number of findings of each watch on the page. Its feed and its findings have more. */
+const findingsShown = 5;
+
+/** The page is for everyone, because it reads the key from a cookie. JSON is for the key in a header. */
+export const guardOfWatches = (_query: unknown, accept: string | undefined): Guard =>
+  prefersHtml(accept) ? watchPages : watchRequests;
+
+/** A field of the form. It is a text, because forms send texts only. */
+const field = (description: string): TSchema => text(description, { type: 'string' });
+
+const conditionNames = [
+  ...new Set([...Object.keys(searchBody.properties), ...Object.keys(watchBody.properties)]),
+].filter((name) => name !== 'kind' && name !== 'webhookUrl');
+
+/** The parameters of the form's page. Those of a search equal those of the search page. */
+const conditionFields = {
+  kind: Type.Union(
+    watchKinds.map((kind) => Type.Literal(kind)),
+    { description: 'the kind of watch' },
+  ),
+  ...Object.fromEntries(conditionNames.map((name) => [name, field(`${name} of the watch, as in its JSON`)])),
+  in: field('of a search: metadata, if its text is searched in metadata'),
+  all: field('of a search: 1 if its text is a list, separated by commas'),
+};
+type GivenFields = Readonly<Record<string, string | undefined>> & { readonly kind: Watch['kind'] };
+
+/** Routes of the pages and forms of watches, for the key that the browser keeps in its cookie. */
+export function watchPageRoutes(app: App, deps: AppDependencies): void {
+  apiRoute(app, {
+    method: 'GET',
+    url: '/watches/new',
+    schema: {
+      operationId: 'newWatchPage',
+      summary: 'A form that saves a watch for the browser’s key',
+      tags: ['pages'],
+      querystring: Type.Object(conditionFields),
+      response: { 200: page('the form, or a form to give a key'), 304: unchanged },
+    },
+    config: { errors: 'plain', guard: watchPages, cors: false },
+    handler: async (request, reply) => {
+      const reader = await readerOf(deps, request, reply);
+      if ('reason' in reader) return sendNoWatches(deps, reply, reader.reason, request.url);
+      const fields = givenFields(request.query);
+      const { kind, condition } = await readFields(deps, reader.watches, fields, reply);
+      return sendPage(reply, newWatchPage({ site: await siteNow(deps, reply), kind, condition, fields }));
+    },
+  });
+  apiRoute(app, {
+    method: 'POST',
+    url: '/watches/new',
+    schema: {
+      operationId: 'createWatchByForm',
+      summary: 'Saves a watch for the browser’s key',
+      tags: ['pages'],
+      body: Type.Object({ ...conditionFields, webhookUrl: field('URL that gets each change') }),
+      response: { 200: page('the secret of its webhooks'), 303: seeOther },
+    },
+    config: { errors: 'plain', guard: watchPages, body: 'form', failures: [401, 403, 409], cors: false },
+    handler: async (request, reply) => {
+      refuseOtherSites(request, 'a form of another site cannot save a watch; use the form on this site');
+      const { watches, key } = await neededReader(deps, request, reply);
+      const { webhookUrl, ...fields } = givenFields(request.body);
+      const asked = await readFields(deps, watches, fields as GivenFields, reply, webhookUrl);
+      await refuseTooBroad(deps, asked.subject, askerOf(reply));
+      const { watch, webhookSecret: secret } = await watches.create(key.id, asked);
+      if (secret === null) return reply.redirect('/watches', 303);
+      const site = await siteNow(deps, reply);
+      return sendPage(reply, savedWatchPage({ site, kind: watch.kind, condition: watch.condition, secret }));
+    },
+  });
+  apiRoute(app, {
+    method: 'POST',
+    url: '/watches/delete',
+    schema: {
+      operationId: 'deleteWatchByForm',
+      summary: 'Deletes a watch of the browser’s key',
+      tags: ['pages'],
+      body: Type.Object({ id: Type.String({ description: 'the id of a watch', examples: [exampleWatch] }) }),
+      response: { 303: seeOther },
+    },
+    config: { errors: 'plain', guard: watchPages, body: 'form', failures: [401, 403], cors: false },
+    handler: async (request, reply) => {
+      refuseOtherSites(request, 'a form of another site cannot delete a watch; use the form on this site');
+      const { watches, key } = await neededReader(deps, request, reply);
+      foundWatch(await watches.delete(key.id, request.body.id, null), null);
+      return reply.redirect('/watches', 303);
+    },
+  });
+}
+
+/** Sends the page of the watches of the browser's key. */
+export async function sendWatchesPage(
+  deps: AppDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const reader = await readerOf(deps, request, reply);
+  if ('reason' in reader) return sendNoWatches(deps, reply, reader.reason, '/watches');
+  const { watches, key } = reader;
+  const lines: WatchLine[] = [];
+  for (const watch of await watches.list(key.id, null)) lines.push(await watchLineOf(watches, watch));
+  const site = await siteNow(deps, reply);
+  return sendPage(
+    reply,
+    watchesPage({ site, account: key.account, watches: lines.toReversed(), watchesMax }),
+  );
+}
+
+async function watchLineOf(watches: KeyWatches, watch: Watch): Promise<WatchLine> {
+  const { id, kind, condition, webhookUrl, endReason, createdAt, found } = watch;
+  const findings = found === 0 ? [] : await watches.newest(watch, findingsShown);
+  const token = await watches.feedToken(id);
+  return {
+    id,
+    kind,
+    condition,
+    webhookHost: webhookUrl === null ? null : new URL(webhookUrl).host,
+    endReason,
+    createdAt: Math.floor(createdAt.getTime() / 1000),
+    found,
+    findings: findings.map((finding) => findingLine(finding, kind)),
+    feed: token === null ? null : feedPath(watch, token),
+  };
+}
+
+interface Reader {
+  readonly watches: KeyWatches;
+  readonly key: KeyFacts;
+}
+
+/** The key of the browser, or the reason why the browser cannot use watches. */
+async function readerOf(
+  { watches = null, access = null }: AppDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Reader | { readonly reason: NoWatchesReason }> {
+  varyBy(reply, 'Cookie', 'Accept');
+  reply.header('cache-control', 'no-store');
+  if (watches === null || access === null) return { reason: 'off' };
+  const key = await access.keyOfCookie(request.headers.cookie, addressOfRequest(request));
+  if (typeof key === 'string') return { reason: key };
+  return key.scopes.includes('search') ? { watches, key } : { reason: 'scope' };
+}
+
+/** The key of the browser that sends a form. Throws `key_missing`, `key_refused`, `key_scope` or `watches_off`. */
+async function neededReader(
+  deps: AppDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Reader> {
+  const reader = await readerOf(deps, request, reply);
+  if (!('reason' in reader)) return reader;
+  switch (reader.reason) {
+    case 'off':
+      throw new AppError('watches_off', 'this service keeps no watches');
+    case 'none':
+      throw new AppError('key_missing', 'this browser has no key; open /watches and enter yours');
+    case 'invalid':
+      throw new AppError('key_refused', 'the key in this browser is not valid here');
+    case 'scope':
+      throw new AppError('key_scope', 'the key in this browser has no scope search, which watches need');
+  }
+}
+
+async function sendNoWatches(
+  deps: AppDependencies,
+  reply: FastifyReply,
+  reason: NoWatchesReason,
+  to: string,
+): Promise<FastifyReply> {
+  return sendPage(reply, noWatchesPage(await siteNow(deps, reply), reason, to));
+}
+
+const siteNow = (deps: AppDependencies, reply: FastifyReply): Promise<Site> =>
+  withSnapshot(deps.pool, async ({ tip }) => siteOf(deps, tip), askerOf(reply).signal);
+
+/** Fields with a value. Forms also send empty fields. */
+const givenFields = (given: object): GivenFields & Record<string, string> =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')) as GivenFields &
+    Record<string, string>;
+
+/** The watch that the fields of a form describe. Throws `request_invalid`. */
+async function readFields(
+  deps: AppDependencies,
+  watches: KeyWatches,
+  { kind, ...fields }: GivenFields,
+  reply: FastifyReply,
+  webhookUrl?: string,
+): Promise<CheckedWatch> {
+  const condition = kind === 'search' ? searchFields(fields) : fields;
+  const body = webhookUrl === undefined ? condition : { ...condition, webhookUrl };
+  return readAsked(kind, body, { ...deps, watches }, askerOf(reply).signal);
+}
+
+/** The body of a search that has the parameters of the search page. */
+function searchFields({
+  in: where,
+  all,
+  words,
+  text: content,
+  ...filters
+}: Readonly<Record<string, string | undefined>>): object {
+  if (content === undefined) return filters;
+  const match = words === '1' ? { words: true } : all === '1' ? {} : { phrase: true };
+  return { [where === 'metadata' ? 'metadata' : 'text']: content, ...match, ...filters };
+}
