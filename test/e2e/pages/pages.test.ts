@@ -24,6 +24,7 @@ const unlinked = [
   `/?hash=${unknown}`,
   '/?q=0f8fad5b-d9cb-469f-a165-70867728950e',
   '/account',
+  '/watches',
   '/order',
   '/order/0f8fad5b-d9cb-469f-a165-70867728950e',
   '/inscribe',
