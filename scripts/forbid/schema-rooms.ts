@@ -29,6 +29,7 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   idempotency_keys: 'src/orders',
   assets: 'src/purse',
   ledger_entries: 'src/purse',
+  payment_holds: 'src/purse',
   token_balances: 'src/purse',
   wallet_coins: 'src/purse',
   wallet_coins_fill: 'src/purse',

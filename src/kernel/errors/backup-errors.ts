@@ -30,4 +30,18 @@ export const backupErrors = {
       'Do what the message says: use an empty database, move the named file away, or make room. Then run the command again.',
     retry: 'never',
   },
+  restored_on_hold: {
+    meaning:
+      'The database was restored from a backup. Payouts, withdrawals and refunds without a signed transaction wait, because the service may have paid them after the backup. Everything else works.',
+    action:
+      'Read `satscribe payouts held`: it names payments in the chain that the backup does not know. Then run `satscribe payouts release`, which books them and makes the others.',
+    retry: 'never',
+  },
+  release_refused: {
+    meaning:
+      'Payments stay on hold after the restore, because the chain is not followed to its tip, or has payments that cannot be told from those that wait.',
+    action:
+      'Do what the message says, then run `satscribe payouts release` again. It changes nothing until it succeeds.',
+    retry: 'never',
+  },
 } as const satisfies Record<string, ErrorCodeEntry>;

@@ -1,4 +1,5 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import type pg from 'pg';
@@ -132,6 +133,11 @@ export async function migrationNames(schema: MigrationSchema): Promise<string[]>
     .filter((file) => file.endsWith('.sql'))
     .map((file) => file.slice(0, -'.sql'.length))
     .toSorted();
+}
+
+/** The SQL of a migration of this version. */
+export function migrationText(schema: MigrationSchema, name: string): Promise<string> {
+  return readFile(join(directoryOf(schema), `${name}.sql`), 'utf8');
 }
 
 function directoryOf(schema: MigrationSchema): string {

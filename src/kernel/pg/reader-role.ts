@@ -174,6 +174,7 @@ const serviceRights: readonly ServiceRight[] = [
   // figures for /metrics
   { table: 'payments_offset', privilege: 'SELECT' },
   { table: 'orders_audit', privilege: 'SELECT' },
+  { table: 'payment_holds', privilege: 'SELECT' },
   { table: 'payouts', privilege: 'SELECT', columns: ['state', 'asked_at', 'stuck'] },
   { table: 'wallet_coins_fill', privilege: 'SELECT' },
 ];

@@ -1,0 +1,72 @@
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { BranchEnds } from '#wallet/indices/branch-ends.ts';
+
+/** Payments to others wait from a restore until the operator releases them (ADR 103). */
+export interface PaymentHold {
+  readonly beganAt: Date;
+  /** The time of the restored backup. */
+  readonly backupAt: Date;
+  /** Height of the last block that the backup was scanned to for payments, or null if no block was scanned. */
+  readonly height: number | null;
+  /** Ends of the indices that the backup may have shown. */
+  readonly ends: BranchEnds;
+}
+
+/** The reason that people and accounts read while a payment waits. */
+export const heldReason =
+  'The database of this service was restored from a backup, so payments are on hold. The payment is made after the operator releases it.';
+
+/** Reads the hold that is active now. Returns null if payments are not on hold. */
+export async function readHold(client: pg.Pool | pg.ClientBase): Promise<PaymentHold | null> {
+  const { rows } = await client.query<{
+    began_at: Date;
+    backup_at: Date;
+    height: number | null;
+    orders_end: number;
+    own_end: number;
+    fees_end: number;
+  }>(
+    `SELECT began_at, backup_at, height, orders_end, own_end, fees_end
+       FROM service.payment_holds WHERE released_at IS NULL`,
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  return {
+    beganAt: row.began_at,
+    backupAt: row.backup_at,
+    height: row.height,
+    ends: { orders: row.orders_end, own: row.own_end, fees: row.fees_end },
+  };
+}
+
+/** Begins a hold. An active hold stays as it is: it began with an older backup, and finds the same payments. */
+export async function beginHold(tx: pg.ClientBase, hold: Omit<PaymentHold, 'beganAt'>): Promise<void> {
+  const { backupAt, height, ends } = hold;
+  await tx.query(
+    `INSERT INTO service.payment_holds (backup_at, height, orders_end, own_end, fees_end)
+     VALUES ($1, $2, $3, $4, $5) ON CONFLICT ((released_at IS NULL)) WHERE released_at IS NULL DO NOTHING`,
+    [backupAt, height, ends.orders, ends.own, ends.fees],
+  );
+}
+
+/**
+ * Releases the active hold. Returns false if payments were not on hold.
+ *
+ * @param done numbers of payments that were booked because the chain has them, and of payments that are made now
+ */
+export async function endHold(
+  tx: pg.ClientBase,
+  done: { readonly booked: number; readonly released: number },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `UPDATE service.payment_holds SET released_at = now(), booked = $1, released = $2 WHERE released_at IS NULL`,
+    [done.booked, done.released],
+  );
+  return rowCount === 1;
+}
+
+/** Throws `restored_on_hold` if payments are on hold. A check before a payment is stored, beside those of its planner. */
+export async function requireNoHold(tx: pg.ClientBase): Promise<void> {
+  if ((await readHold(tx)) !== null) throw new AppError('restored_on_hold', heldReason);
+}
