@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { insertBatch, noteStuck, unsignedBatches } from '#payouts/payout/payout.store.ts';
+import { readHold } from '#purse/holding/payment-hold.store.ts';
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 import {
   hasUnbatched,
@@ -19,9 +20,10 @@ export const batchMax = 500;
 /**
  * Cancels withdrawals that accounts asked to cancel. Puts waiting withdrawals into batches, one batch for each fee
  * rate. Uses an existing batch without a signed transaction, or makes a new batch. A withdrawal that must be alone gets
- * its own batch.
+ * its own batch. While payments are on hold, does nothing: a cancellation would return units that may have been paid.
  */
 export async function formBatches(client: pg.ClientBase): Promise<void> {
+  if ((await readHold(client)) !== null) return;
   await cancelWished(client);
   if (!(await hasUnbatched(client))) return;
   await withTransaction(client, async (tx) => {

@@ -190,7 +190,13 @@ export function startOrders(
         releaseIndices: releasesOf(health, database, mark, log),
         handPackages: handing,
         returnCoins,
-        beside: payoutsOf(config, { node, signer, ...bumps, log: logger.child({ part: 'payouts' }) }),
+        beside: payoutsOf(config, {
+          node,
+          signer,
+          ...bumps,
+          log: logger.child({ part: 'payouts' }),
+          onHold: tellHold(health, log),
+        }),
         signal,
         log,
       });
@@ -222,7 +228,7 @@ const payoutsOf =
     {
       policy,
       ...parts
-    }: Pick<FollowedPayoutParts, 'node' | 'log'> &
+    }: Pick<FollowedPayoutParts, 'node' | 'log' | 'onHold'> &
       Pick<FollowOrdersOptions['bumps'], 'signer' | 'proveFree' | 'policy'>,
   ): NonNullable<FollowOrdersOptions['beside']> =>
   (client) =>
@@ -241,6 +247,26 @@ const payoutsOf =
       }),
       bumpAfterMs: policy.afterMs,
     });
+
+/** Tells `/health/ready`, `/status` and the log that payments are on hold after a restore. */
+function tellHold(
+  health: CommandContext['health'],
+  log: CommandContext['logger'],
+): NonNullable<FollowedPayoutParts['onHold']> {
+  let isTold = false;
+  return (hold) => {
+    if ((hold !== null) === isTold) return;
+    isTold = hold !== null;
+    if (hold === null) {
+      health.report('payments', null);
+      log.info('payments are released');
+      return;
+    }
+    const message = `The database was restored from a backup of ${hold.backupAt.toISOString()}, so payouts, withdrawals and refunds wait. Run satscribe payouts held, and then satscribe payouts release.`;
+    health.report('payments', new AppError('restored_on_hold', message));
+    log.warn({ code: 'restored_on_hold' }, message);
+  };
+}
 
 /** Releases indices of the wallet for new orders. If this fails, `/health/ready` gives the reason. */
 const releasesOf =

@@ -11,6 +11,7 @@ import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { countUnscanned } from '#payments/store/watches.store.ts';
 import { countPayouts, type PayoutCounts } from '#payouts/payout/payout-counts.queries.ts';
 import { satsOfFreeCoins } from '#purse/coins/coins.store.ts';
+import { readHold } from '#purse/holding/payment-hold.store.ts';
 import { countAccountsBelowZero } from '#purse/ledger/token-balances.queries.ts';
 import { readWaiting, type WaitingWebhooks } from '#webhooks/webhooks.queries.ts';
 
@@ -34,6 +35,11 @@ export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolea
     name: 'satscribe_wallet_free_sats',
     help: 'Sats of free coins in blocks, which pay what orders cost the service',
     values: async () => [{ value: Number(await satsOfFreeCoins(pool)) }],
+  });
+  metrics.read({
+    name: 'satscribe_restored_on_hold',
+    help: '1 while payouts, withdrawals and refunds wait after a restore, until satscribe payouts release; else 0',
+    values: async () => [{ value: (await readHold(pool)) === null ? 0 : 1 }],
   });
   metrics.read({
     name: 'satscribe_tokenpay_accounts_below_zero',

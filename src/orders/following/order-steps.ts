@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { makeRefund } from '#orders/making/make-refund.ts';
@@ -8,6 +9,7 @@ import { confirmationsFor, type OrderPolicy } from '#orders/order/order-policy.t
 import { type KnownSats, placeSats } from '#orders/sats/place-sats.ts';
 import { refundFeeRate } from '#orders/sending/node-standing.ts';
 import type { NodeWatch } from '#orders/sending/node-watch.ts';
+import { heldReason, readHold } from '#purse/holding/payment-hold.store.ts';
 import type { OrderSteps } from './process-order.ts';
 
 export interface OrderStepsParts {
@@ -35,9 +37,14 @@ export function orderSteps(parts: OrderStepsParts): OrderSteps {
   const { network, signer, arrivedSats, satributes, watch, policy, returns, coinFor, market, restock, tell } =
     parts;
   /**
-   * Makes a transaction that is not urgent, at the fee rate of refunds. Returns a reason if the node does not answer.
+   * Makes a transaction that is not urgent, at the fee rate of refunds. Returns a reason if the node does not answer, or
+   * if payments are on hold.
    */
-  const atFeeRate = async (make: (feeRate: bigint) => Promise<string | null>): Promise<string | null> => {
+  const atFeeRate = async (
+    tx: pg.ClientBase,
+    make: (feeRate: bigint) => Promise<string | null>,
+  ): Promise<string | null> => {
+    if ((await readHold(tx)) !== null) return heldReason;
     const { standing } = watch;
     return standing === null
       ? 'The node does not answer, so the fee of the transaction is unknown.'
@@ -51,9 +58,11 @@ export function orderSteps(parts: OrderStepsParts): OrderSteps {
     placeSats: (order, funds) => placeSats(order, funds, { arrived: arrivedSats, satributes: satributes() }),
     makeReveals: (tx, order, funds) => makeReveals(tx, parts, order, funds),
     makeReturn: (tx, order, returned) =>
-      atFeeRate((feeRate) => makeReturn(tx, { signer, feeRate, policy: returns, coinFor }, order, returned)),
+      atFeeRate(tx, (feeRate) =>
+        makeReturn(tx, { signer, feeRate, policy: returns, coinFor }, order, returned),
+      ),
     makeRefund: (tx, order, outputs) =>
-      atFeeRate((feeRate) => makeRefund(tx, signer, order, outputs, feeRate)),
+      atFeeRate(tx, (feeRate) => makeRefund(tx, signer, order, outputs, feeRate)),
     market,
     restock,
     tell,

@@ -4,6 +4,7 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { lockPayout, putState } from '#payouts/payout/payout.store.ts';
 import type { Payout } from '#payouts/payout/payout.ts';
 import { readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
+import { readHold } from '#purse/holding/payment-hold.store.ts';
 
 /**
  * Cancels a payout that has no signed transaction. Its shares are then owed again. Throws `payouts_refuses`.
@@ -24,7 +25,11 @@ export async function cancelPayoutIn(tx: pg.ClientBase, id: string, onCancelled:
   await onCancelled(tx, id);
 }
 
-/** Locks a payout that is cancelled, or that has no signed transaction. Throws `payouts_refuses`. */
+/**
+ * Locks a payout that is cancelled, or that has no signed transaction. While payments are on hold after a restore, also a
+ * payout whose transactions were all given up, because a transaction that the backup does not know has spent their coins.
+ * Throws `payouts_refuses`.
+ */
 export async function lockCancellable(tx: pg.ClientBase, id: string): Promise<Payout> {
   const payout = await lockPayout(tx, id);
   if (payout === null) throw new AppError('payouts_refuses', `There is no payout ${id}.`);
@@ -34,7 +39,10 @@ export async function lockCancellable(tx: pg.ClientBase, id: string): Promise<Pa
       `The payout ${id} is a batch of withdrawals. Cancel its withdrawals one by one with satscribe tokenpay withdrawals cancel.`,
     );
   if (payout.state === 'cancelled') return payout;
-  if (payout.state !== 'asked' || (await readPayoutTransactions(tx, id)).length > 0)
+  const transactions = await readPayoutTransactions(tx, id);
+  const mayBeMined = transactions.some(({ isSuperseded }) => !isSuperseded);
+  const isFree = transactions.length === 0 || (!mayBeMined && (await readHold(tx)) !== null);
+  if (payout.state !== 'asked' || !isFree)
     throw new AppError(
       'payouts_refuses',
       `The payout ${id} is ${payout.state}. One of its transactions was signed and may still be mined.`,

@@ -13,6 +13,7 @@ import { isUnspent } from '#orders/sending/unspent-output.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { lockPayout, noteMissing, noteStuck, openPayouts, putState } from '#payouts/payout/payout.store.ts';
 import type { Payout, PayoutState, PayoutTransaction } from '#payouts/payout/payout.ts';
+import { heldReason, type PaymentHold, readHold } from '#purse/holding/payment-hold.store.ts';
 import { outpointParts } from '#purse/transactions/outpoint.ts';
 import { markSent, readSigned } from '#purse/transactions/wallet-transactions.store.ts';
 import { makePayout } from './make-payout.ts';
@@ -24,6 +25,8 @@ export interface FollowedPayoutParts extends PayoutParts {
    * How long a transaction of a payout waits for a block before its fee is raised, in ms (ORDER_BUMP_AFTER_MINUTES).
    */
   readonly bumpAfterMs: number;
+  /** Called in each round with the hold of payments, or with null if payments are not on hold. */
+  readonly onHold?: (hold: PaymentHold | null) => void;
 }
 
 /**
@@ -38,6 +41,8 @@ export class PayoutRounds {
    * a payout, the payout is settled again.
    */
   readonly #seen = new Map<string, PayoutState>();
+  /** Whether payments are on hold in this round. Payouts without a signed transaction then wait. */
+  #isOnHold = false;
 
   constructor(parts: FollowedPayoutParts) {
     this.#parts = parts;
@@ -51,11 +56,14 @@ export class PayoutRounds {
    * @param isAll whether the round also rebroadcasts each transaction that is not in a block, or raises its fee
    */
   async look(standing: NodeStanding | null, isAll: boolean): Promise<void> {
-    const { client, withdrawals, log } = this.#parts;
+    const { client, withdrawals, log, onHold } = this.#parts;
+    const hold = await readHold(client);
+    this.#isOnHold = hold !== null;
+    onHold?.(hold);
     const notFormed = await guarded(async () => withdrawals?.form(client));
     if (notFormed !== null && this.#repeats.isDue(notFormed.message))
       log.error({ err: notFormed }, 'withdrawals could not be put into batches; the next round tries again');
-    if (isAll && standing !== null) await this.#consolidate(standing);
+    if (isAll && standing !== null && hold === null) await this.#consolidate(standing);
     if (isAll) this.#seen.clear();
     for (const payout of await openPayouts(client)) {
       const { id, state } = payout;
@@ -81,6 +89,7 @@ export class PayoutRounds {
     let settled = await withTransaction(client, (tx) => this.#settle(tx, id));
     if (settled === null || standing === null || settled.payout.state === 'mined') return;
     if (settled.payout.state === 'asked') {
+      if (this.#isOnHold) return noteStuck(client, id, heldReason);
       // a stuck payout is tried only in full rounds, because reasons change with blocks, fees and requests
       if (settled.payout.stuck !== null && !isAll) return;
       if (!(await makePayout(this.#parts, settled, standing, null))) return;

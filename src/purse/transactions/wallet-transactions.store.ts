@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import { requireNoHold } from '#purse/holding/payment-hold.store.ts';
 import { beginSpends, countSpends, refuseTaken } from './spends.store.ts';
 import type { StoredPlan } from './stored-plan.ts';
 
@@ -9,6 +10,12 @@ import type { StoredPlan } from './stored-plan.ts';
  * `bump`: pays the fee for other transactions that are stuck. `payout`: pays partners and the operator.
  */
 export type WalletTransactionKind = 'commit' | 'reveal' | 'burn' | 'return' | 'refund' | 'bump' | 'payout';
+
+/**
+ * Kinds that pay others by a decision of the service. Transactions of a delivery spend the payment of their order, so a
+ * delivery cannot be mined twice. A bump pays only fees.
+ */
+const paysOthers: ReadonlySet<WalletTransactionKind> = new Set(['return', 'refund', 'payout']);
 
 /** A signed transaction that is not stored yet. */
 export interface NewTransaction {
@@ -34,14 +41,19 @@ export interface NewTransaction {
   readonly replaces: Txid | null;
   /** Index in branch 1 of the key for the change of a bump or a payout. Null for other kinds. */
   readonly ownIndex: number | null;
+  /** Present if a block has the transaction, and the database did not know it (ADR 103). */
+  readonly isFound?: true;
 }
 
 /**
  * Stores a signed transaction before it is broadcast, and takes its inputs, so that no later plan uses them. Returns
  * false if the transaction was already stored. If it was superseded, it becomes active again. Throws `OutputTaken`; the
- * database transaction has then failed.
+ * database transaction has then failed. Throws `restored_on_hold` for a new payment to others while payments are on
+ * hold.
  */
 export async function insertTransaction(tx: pg.ClientBase, made: NewTransaction): Promise<boolean> {
+  // a replacement spends the same coins as a transaction that was stored before, so only one of the two is ever mined
+  if (paysOthers.has(made.kind) && made.replaces === null && made.isFound !== true) await requireNoHold(tx);
   const { rows } = await tx.query<{ family: Buffer; is_new: boolean }>(
     `INSERT INTO service.wallet_transactions AS t (txid, order_id, payout_id, kind, index, files, bytes, plan, fee, replaces, own_index)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
