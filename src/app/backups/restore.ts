@@ -9,12 +9,14 @@ import { dropService } from '#backups/service-catalog.queries.ts';
 import { readBackedUp, readManifest, verifyBackup } from '#backups/verify-backup.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { systemFailure } from '#kernel/errors/system-failure.ts';
-import { migrate, migrationNames } from '#kernel/pg/migrate.ts';
+import { migrate, migrationNames, migrationText } from '#kernel/pg/migrate.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { writePrivateFile } from '#kernel/private-file.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
+import { readPaymentsOffset } from '#payments/store/offset.store.ts';
+import { beginHold } from '#purse/holding/payment-hold.store.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import { migrateServer, openServer, type Server } from '#src/app/database/database.ts';
 import { filesDirOf } from '#src/app/ordering/files-dir.ts';
@@ -178,6 +180,7 @@ async function load(
     manifest,
     beforeCommit: async (tx) => {
       const from = await skipShown(tx, manifest, places, known);
+      await holdPayments(tx, manifest);
       failpoint('restore-marked');
       return from;
     },
@@ -199,6 +202,23 @@ async function skipShown(
   const { markFile } = places.wallet;
   return skipWithin(tx, { markFile, owner: wallet, by: skippedUsually, atLeast: known });
 }
+
+/**
+ * Holds payments to others in the transaction that loads the rows, so that no start of the service can make a payment
+ * again that was made after the backup. A backup of an earlier version does not have the table of holds.
+ */
+async function holdPayments(
+  tx: pg.ClientBase,
+  { wallet, createdAt, ends, migrations }: BackupManifest,
+): Promise<void> {
+  if (wallet === null) return;
+  if (!migrations.includes(holdsMigration)) await tx.query(await migrationText('service', holdsMigration));
+  const height = (await readPaymentsOffset(tx))?.height ?? null;
+  await beginHold(tx, { backupAt: new Date(createdAt), height, ends: ends.database ?? endsAt(0) });
+}
+
+/** The migration that makes the table of holds. It can be repeated. */
+const holdsMigration = '0061_payment-holds';
 
 /** Puts the seed and the secret in place. Files that exist were compared, and stay. */
 async function putSecrets(dir: string, { secretFile, wallet }: RestorePlaces): Promise<void> {

@@ -184,6 +184,14 @@ export async function pendingWithdrawals(
   return rows.map(withdrawalOf);
 }
 
+/** Withdrawals of all accounts without a signed transaction, the oldest first. */
+export async function pendingOfAll(client: pg.Pool | pg.ClientBase): Promise<Withdrawal[]> {
+  const { rows } = await client.query<Row>(
+    `SELECT ${columns} FROM service.withdrawals AS w WHERE w.state = 'pending' ORDER BY w.created_at, w.id`,
+  );
+  return rows.map(withdrawalOf);
+}
+
 /** Withdrawals of a batch, the oldest first. The batch's transaction uses the same sequence. */
 export async function withdrawalsOf(client: pg.Pool | pg.ClientBase, payout: string): Promise<Withdrawal[]> {
   const { rows } = await client.query<Row>(

@@ -59,7 +59,8 @@ export async function rowsByTable(pool: pg.Pool): Promise<Record<string, readonl
 /** Rows without those of the wallet, whose indices a restore moves on. */
 export function withoutIndices(rows: Record<string, readonly string[]>): Record<string, readonly string[]> {
   return Object.fromEntries(
-    Object.entries(rows).filter(([name]) => name !== 'wallet' && name !== 'wallet_branches'),
+    // a restore begins a hold of payments
+    Object.entries(rows).filter(([name]) => !['wallet', 'wallet_branches', 'payment_holds'].includes(name)),
   );
 }
 

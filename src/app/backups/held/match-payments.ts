@@ -1,0 +1,153 @@
+import type { WalletKey } from '#kernel/contracts/transaction-plan.ts';
+import { type FoundOutput, type FoundTransaction, isOfWallet, paymentsOf } from './found-transaction.ts';
+import type { OpenPayments, OpenPayout, Payee } from './open-payments.ts';
+
+/** Units of runes that an output of a found transaction has, by rune. */
+export type UnitsOfRunes = ReadonlyMap<string, bigint>;
+
+/** A found transaction that makes open payments. */
+export interface Booking {
+  readonly found: FoundTransaction;
+  /** The payout that it makes. Null for withdrawals that have no signed transaction. */
+  readonly open: OpenPayout | null;
+  /** Whether it replaces the signed transaction of the payout. */
+  readonly isReplacement: boolean;
+  /** The open payment of each output that pays others. Null for an output that no open payment explains. */
+  readonly paid: readonly { readonly output: FoundOutput; readonly payee: Payee | null }[];
+}
+
+/** An open payment that a transaction seems to have made, which the service cannot book. */
+export interface UnsurePayment {
+  readonly found: FoundTransaction;
+  readonly payee: Payee;
+  /** The payout of the payment. Null for a withdrawal without a signed transaction. */
+  readonly payout: string | null;
+  readonly why: 'unmined' | 'foreign' | 'runes' | 'others' | 'change';
+}
+
+/** Found transactions beside the open payments. */
+export interface MatchedPayments {
+  readonly bookings: readonly Booking[];
+  readonly unsure: readonly UnsurePayment[];
+  /** Found transactions that make no open payment. */
+  readonly unexplained: readonly FoundTransaction[];
+}
+
+/**
+ * Finds the open payments that found transactions make. Only a transaction in a block that the wallet signed as a whole
+ * is booked: a payout if the transaction pays exactly its receivers, a withdrawal if it pays exactly its receiver. Pure.
+ *
+ * @param unitsAt units of runes in an output, by `<txid>:<vout>`
+ */
+export function matchPayments(
+  found: readonly FoundTransaction[],
+  open: OpenPayments,
+  unitsAt: ReadonlyMap<string, UnitsOfRunes>,
+): MatchedPayments {
+  const left = { payouts: [...open.payouts], withdrawals: [...open.withdrawals] };
+  const bookings: Booking[] = [];
+  const unsure: UnsurePayment[] = [];
+  const unexplained: FoundTransaction[] = [];
+  for (const made of found) {
+    const booking = bookingOf(made, left, unitsAt);
+    if (booking !== null) {
+      bookings.push(booking);
+      remove(left, booking);
+      continue;
+    }
+    unexplained.push(made);
+  }
+  // after all bookings, because a payment may be made by one transaction and only look like another one
+  for (const made of unexplained) unsure.push(...unsureOf(made, left));
+  return { bookings, unsure, unexplained };
+}
+
+interface Left {
+  payouts: OpenPayout[];
+  withdrawals: Payee[];
+}
+
+function remove(left: Left, { open, paid }: Booking): void {
+  left.payouts = left.payouts.filter((each) => each !== open);
+  const gone = new Set(paid.map(({ payee }) => payee));
+  left.withdrawals = left.withdrawals.filter((each) => !gone.has(each));
+}
+
+function bookingOf(
+  found: FoundTransaction,
+  left: Left,
+  unitsAt: ReadonlyMap<string, UnitsOfRunes>,
+): Booking | null {
+  if (found.height === null || !isOfWallet(found)) return null;
+  const payments = paymentsOf(found);
+  if (payments.length === 0) return null;
+  const isSame = sameAt(found, unitsAt);
+  for (const open of left.payouts) {
+    const isReplacement = open.family !== null;
+    // a transaction that shares no coin with a signed one does not replace it, and both may be mined
+    if (isReplacement && !found.inputs.some(({ outpoint }) => open.spends.has(outpoint))) continue;
+    if (!hasOneChange(found, open.payout.ownIndex)) continue;
+    const paid = pairs(payments, open.payees, isSame);
+    const isWhole = paid.filter(({ payee }) => payee !== null).length === open.payees.length;
+    const isExact = isWhole && payments.length === open.payees.length;
+    if (open.payees.length > 0 && isExact) return { found, open, isReplacement, paid };
+  }
+  if (!hasOneChange(found, null) || !spendsAccounts(found)) return null;
+  const paid = pairs(payments, left.withdrawals, isSame);
+  return paid.some(({ payee }) => payee !== null) ? { found, open: null, isReplacement: false, paid } : null;
+}
+
+/** Whether all known inputs are coins that withdrawals spend. A delivery of an order has inputs of other kinds. */
+const spendsAccounts = ({ inputs }: FoundTransaction): boolean =>
+  inputs.every(({ coin }) => coin === null || coin.kind === 'token-order' || coin.kind === 'payout');
+
+/** Pairs outputs with payees that they pay exactly, each payee once. */
+function pairs(
+  outputs: readonly FoundOutput[],
+  payees: readonly Payee[],
+  isSame: (output: FoundOutput, payee: Payee) => boolean,
+): Booking['paid'] {
+  const free = [...payees];
+  return outputs.map((output) => {
+    const place = free.findIndex((payee) => isSame(output, payee));
+    const [payee = null] = place < 0 ? [] : free.splice(place, 1);
+    return { output, payee };
+  });
+}
+
+const paysSats = ({ script, value }: FoundOutput, payee: Payee): boolean =>
+  script === payee.script && value === payee.sats;
+
+/** Whether an output of a found transaction pays a payee: the script, the sats and the runes. */
+const sameAt =
+  (found: FoundTransaction, unitsAt: ReadonlyMap<string, UnitsOfRunes>) =>
+  (output: FoundOutput, payee: Payee): boolean => {
+    if (!paysSats(output, payee)) return false;
+    const units = unitsAt.get(`${found.txid}:${found.outputs.indexOf(output)}`) ?? new Map<string, bigint>();
+    if (payee.rune === null) return units.size === 0;
+    return payee.rune.id !== null && units.size === 1 && units.get(payee.rune.id) === payee.rune.units;
+  };
+
+/** Whether the outputs of the wallet are at most one change output, at the key of the payout if it has one. */
+function hasOneChange({ outputs }: FoundTransaction, ownIndex: number | null): boolean {
+  const keys = outputs.flatMap(({ key }): WalletKey[] => (key === null ? [] : [key]));
+  return keys.length <= 1 && keys.every(({ branch, index }) => branch === 1 && (ownIndex ?? index) === index);
+}
+
+/** Open payments that a transaction without a booking seems to make. */
+function unsureOf(found: FoundTransaction, left: Left): UnsurePayment[] {
+  const payments = paymentsOf(found);
+  const seems = (payee: Payee): boolean => payments.some((output) => paysSats(output, payee));
+  const unsigned = left.payouts.flatMap(({ payout, payees }) =>
+    payees.filter(seems).map((payee) => ({ payee, payout: payout.id })),
+  );
+  const withdrawals = left.withdrawals.filter(seems).map((payee) => ({ payee, payout: null }));
+  return [...unsigned, ...withdrawals].map((each) => ({ found, ...each, why: whyUnsure(found, each.payee) }));
+}
+
+function whyUnsure(found: FoundTransaction, payee: Payee): UnsurePayment['why'] {
+  if (found.height === null) return 'unmined';
+  if (!isOfWallet(found)) return 'foreign';
+  if (!hasOneChange(found, null)) return 'change';
+  return payee.rune === null ? 'others' : 'runes';
+}

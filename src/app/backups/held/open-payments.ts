@@ -1,0 +1,88 @@
+import type pg from 'pg';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import { formatRuneId } from '#kernel/runes/rune-id.ts';
+import { openPayouts, readShares } from '#payouts/payout/payout.store.ts';
+import { isBatch, type Payout, recipientsOf } from '#payouts/payout/payout.ts';
+import { readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
+import { nameWithdrawals } from '#tokenpay/withdrawing/name-withdrawals.ts';
+import { receivedSats, type Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
+import { pendingOfAll, withdrawalsOf } from '#tokenpay/withdrawing/withdrawals.store.ts';
+
+/** An output that an open payment makes or would make. */
+export interface Payee {
+  /** Script in hex. */
+  readonly script: string;
+  readonly address: string;
+  readonly sats: bigint;
+  /** Units of a rune that the output carries, or null if it carries only sats. */
+  readonly rune: { readonly id: string | null; readonly units: bigint } | null;
+  /** The withdrawal that the output pays, or null for a share of a payout. */
+  readonly withdrawal: string | null;
+}
+
+/** A payout or a batch that may still be signed or mined. */
+export interface OpenPayout {
+  readonly payout: Payout;
+  readonly payees: readonly Payee[];
+  /** The family of its signed transaction, or null if it has no transaction that can be mined. */
+  readonly family: Txid | null;
+  /** Outputs that its signed transactions spend, as `<txid>:<vout>`. */
+  readonly spends: ReadonlySet<string>;
+}
+
+/** Payments to others that no block of the database has. */
+export interface OpenPayments {
+  /** Payouts, and batches that were signed. */
+  readonly payouts: readonly OpenPayout[];
+  /** Withdrawals without a signed transaction. */
+  readonly withdrawals: readonly Payee[];
+}
+
+/** Reads all payments that are open. */
+export function readOpenPayments(pool: pg.Pool): Promise<OpenPayments> {
+  return withTransaction(pool, async (tx) => {
+    const payouts: OpenPayout[] = [];
+    for (const payout of await openPayouts(tx)) {
+      if (payout.state === 'mined') continue;
+      const transactions = await readPayoutTransactions(tx, payout.id);
+      const live = transactions.filter(({ isSuperseded }) => !isSuperseded);
+      const isOfWithdrawals = isBatch(payout.kind);
+      // the withdrawals of a batch that was never signed are pending
+      if (isOfWithdrawals && transactions.length === 0) continue;
+      const payees = isOfWithdrawals
+        ? await payeesOf(tx, await withdrawalsOf(tx, payout.id))
+        : await payeesOfShares(tx, payout.id);
+      const spends = new Set(live.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));
+      payouts.push({ payout, payees, family: live[0]?.family ?? null, spends });
+    }
+    return { payouts, withdrawals: await payeesOf(tx, await pendingOfAll(tx)) };
+  });
+}
+
+async function payeesOfShares(tx: pg.ClientBase, id: string): Promise<Payee[]> {
+  const shares = await readShares(tx, id);
+  const addresses = new Map(
+    shares.map(({ script, address }) => [Buffer.from(script).toString('hex'), address]),
+  );
+  return recipientsOf(shares).map(({ script, sats }) => {
+    const hex = Buffer.from(script).toString('hex');
+    return { script: hex, address: addresses.get(hex) ?? '', sats, rune: null, withdrawal: null };
+  });
+}
+
+async function payeesOf(tx: pg.ClientBase, withdrawals: readonly Withdrawal[]): Promise<Payee[]> {
+  const named = new Map((await nameWithdrawals(tx, withdrawals)).map((each) => [each.id, each]));
+  return withdrawals.map((each) => {
+    const rune = named.get(each.id)?.rune ?? null;
+    return {
+      script: Buffer.from(each.script).toString('hex'),
+      address: each.address,
+      sats: receivedSats(each),
+      // a rune whose etching is in no block has no id now, so nothing in the chain can be compared with it
+      rune:
+        each.postage === 0n ? null : { id: rune === null ? null : formatRuneId(rune), units: each.amount },
+      withdrawal: each.id,
+    };
+  });
+}
