@@ -18,6 +18,8 @@ export const payoutsCommand: Command = {
              amount, or the amount of --sats, to an address. The fee is paid in addition.
   list       shows the payouts, the newest first.
   cancel     cancels a payout that is not signed.
+  held       after a restore: shows the payments that wait, and those of them that the chain has.
+  release    after a restore: books the payments that the chain has, and makes the others. It asks first.
 
 referrals and creators show what the next payout pays, what does not yet have PAYOUT_CONFIRMATIONS
 confirmations, what is below the dust limit of its address, and what was already paid. A partner has a debt
@@ -33,7 +35,8 @@ you interrupt them, the payouts stay as they are (docs/orders-operator.md, "Payo
   satscribe payouts send --creator bc1p…
   satscribe payouts revenue
   satscribe payouts revenue --to bc1q… --sats 250000
-  satscribe payouts list --csv > payouts.csv`,
+  satscribe payouts list --csv > payouts.csv
+  satscribe payouts release --yes`,
   flags: [
     jsonFlag,
     ownFlag('csv', null, 'list, referrals, creators: print a table for spreadsheets (RFC 4180)'),
@@ -47,6 +50,8 @@ you interrupt them, the payouts stay as they are (docs/orders-operator.md, "Payo
       'revenue: address that receives the revenue; unset: only show what can be taken',
     ),
     ownFlag('sats', 'N', 'revenue: amount to take; unset: all that can be taken'),
+    ownFlag('yes', null, 'release: do not ask'),
+    ownFlag('pay-again', null, 'release: also make payments that the chain may have already'),
     settingFlag('bitcoinRpcUrl', 'URL'),
     settingFlag('bitcoinCookieFile', 'FILE'),
     settingFlag('dataDir', 'DIR'),
@@ -63,6 +68,8 @@ const actions: CommandActions = {
   revenue: { flags: ['json', 'to', 'sats'], words: 0 },
   send: { flags: ['json', 'code', 'creator', 'dry-run'], words: 0 },
   cancel: { flags: ['json'], words: 1 },
+  held: { flags: ['json'], words: 0 },
+  release: { flags: ['json', 'yes', 'pay-again'], words: 0 },
 };
 
 async function runPayouts(context: CommandContext): Promise<void> {
@@ -79,6 +86,10 @@ async function runPayouts(context: CommandContext): Promise<void> {
       context,
       action === 'referrals' ? 'referral' : 'creator',
     );
+  if (action === 'held' || action === 'release') {
+    const onHold = await import('./payouts-held.ts');
+    return action === 'held' ? onHold.held(context) : onHold.release(context);
+  }
   const asked = await import('./payouts-asked.ts');
   if (action === 'send') return asked.send(context);
   return action === 'revenue' ? asked.revenue(context) : asked.cancel(context, words[1]);

@@ -1,0 +1,182 @@
+import { AppError } from '#kernel/errors/app-error.ts';
+import { terminalText } from '#kernel/text/terminal-text.ts';
+import { bookAndRelease } from '#src/app/backups/held/book-payment.ts';
+import { type FoundTransaction, isOfWallet, paymentsOf } from '#src/app/backups/held/found-transaction.ts';
+import {
+  countLeft,
+  type HeldPayments,
+  readHeldPayments,
+  requireReleasable,
+} from '#src/app/backups/held/held-payments.ts';
+import type { UnsurePayment } from '#src/app/backups/held/match-payments.ts';
+import type { Payee } from '#src/app/backups/held/open-payments.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import { withNodeOf } from '#src/app/sources/node.ts';
+import { confirm } from '#src/commands/indexing/confirm.ts';
+import { withService } from '#src/commands/service-database.ts';
+import { walletOf } from './payouts-asked.ts';
+
+/** How often a line about the search is printed, in blocks. */
+const toldEvery = 100;
+
+/** Shows the payments that wait after a restore, and what the chain has of them. */
+export async function held(context: CommandContext): Promise<void> {
+  await withHeld(context, async (found) => {
+    await shown(context, found);
+  });
+}
+
+/** Books the payments that the chain has, and releases the others. */
+export async function release(context: CommandContext): Promise<void> {
+  const { flags, print, lifecycle } = context;
+  await withHeld(context, async (found, pool) => {
+    if (found === null) throw new AppError('release_refused', 'Payments are not on hold.');
+    requireReleasable(found, flags['pay-again'] !== undefined);
+    const left = countLeft(found);
+    if (flags['yes'] === undefined) {
+      await print(textOf(found));
+      const { stdin: input, stderr: output } = process;
+      await confirm(questionOf(found, left), { input, output, signal: lifecycle.signal });
+    }
+    if (!(await bookAndRelease(pool, found.bookings, left)))
+      throw new AppError('release_refused', 'The payments were released meanwhile.');
+    const booked = found.bookings.length;
+    await print(
+      flags['json'] === undefined
+        ? `${booked} found ${booked === 1 ? 'transaction is' : 'transactions are'} booked. ${left} ${left === 1 ? 'payment is' : 'payments are'} made now.\n`
+        : `${JSON.stringify({ ...jsonOf(found), released: left })}\n`,
+    );
+  });
+}
+
+type Pool = Parameters<Parameters<typeof withService>[1]>[0];
+
+async function withHeld(
+  context: CommandContext,
+  work: (found: HeldPayments | null, pool: Pool) => Promise<void>,
+): Promise<void> {
+  // two connections: a transaction reads payments while the chain is compared
+  await withService(
+    context,
+    async (pool) => {
+      const wallet = await walletOf(pool, context.config);
+      await withNodeOf(context, wallet.network, async (node, signal) => {
+        const onBlock = (height: number, tip: number): void => {
+          if (height % toldEvery === 0) process.stderr.write(`block ${height} of ${tip}\n`);
+        };
+        await work(await readHeldPayments({ pool, node, wallet, signal, onBlock }), pool);
+      });
+    },
+    2,
+  );
+}
+
+const questionOf = ({ bookings }: HeldPayments, left: number): string =>
+  `Book ${bookings.length} found transactions, and make ${left} payments?`;
+
+async function shown({ flags, print }: CommandContext, found: HeldPayments | null): Promise<void> {
+  if (flags['json'] !== undefined)
+    return print(`${JSON.stringify(found === null ? { isOnHold: false } : jsonOf(found))}\n`);
+  await print(found === null ? 'payments are not on hold\n' : textOf(found));
+}
+
+const whyUnsure: Readonly<Record<UnsurePayment['why'], string>> = {
+  unmined: 'no block has the transaction yet',
+  foreign: 'the wallet did not sign all of the transaction',
+  runes: 'the output has other runes, or the index does not know its runes',
+  others: 'the transaction pays others, too',
+  change: 'the transaction has several outputs of the wallet',
+};
+
+/** The payments on hold and the found transactions, in words. */
+export function textOf(found: HeldPayments): string {
+  const { hold, behind, bookings, unsure, unexplained } = found;
+  const lines = [
+    `payments are on hold since ${hold.beganAt.toISOString()}, after the restore of a backup of ${hold.backupAt.toISOString()}`,
+    `${countLeft(found)} payments wait, and the chain does not have them`,
+    ...(behind === null ? [] : [behind]),
+  ];
+  for (const { found: made, open, paid } of bookings) {
+    lines.push(`${headOf(made)} is not in the backup, and makes payments on hold:`);
+    for (const { output, payee } of paid)
+      lines.push(
+        `  ${output.value} sats to ${output.address ?? output.script}: ${payee === null ? 'no payment on hold explains it' : nameOf(payee, open?.payout.id ?? null)}`,
+      );
+  }
+  for (const made of unexplained) lines.push(...unexplainedLines(made, unsure));
+  return `${terminalLines(lines)}\n`;
+}
+
+const terminalLines = (lines: readonly string[]): string =>
+  lines.map((line) => terminalText(line)).join('\n');
+
+const headOf = ({ txid, height }: FoundTransaction): string =>
+  `${txid} ${height === null ? 'in the mempool' : `in block ${height}`}`;
+
+const nameOf = ({ withdrawal }: Payee, payout: string | null): string =>
+  withdrawal === null ? `payout ${payout}` : `withdrawal ${withdrawal}`;
+
+/** A found transaction that makes no payment on hold for sure. */
+function unexplainedLines(made: FoundTransaction, unsure: readonly UnsurePayment[]): string[] {
+  const orders = [
+    ...new Set(made.inputs.flatMap(({ coin }) => (coin?.kind === 'order' ? (coin.subject ?? []) : []))),
+  ];
+  const whose = isOfWallet(made) ? 'and the wallet signed it' : 'and spends or pays what the service knows';
+  return [
+    `${headOf(made)} is not in the backup, ${whose}:`,
+    ...orders.map((id) => `  it spends coins of order ${id}`),
+    ...paymentsOf(made).map(({ value, address, script }) => `  ${value} sats to ${address ?? script}`),
+    ...unsure
+      .filter(({ found }) => found === made)
+      .map(
+        ({ payee, payout, why }) =>
+          `  ${payee.sats} sats to ${payee.address} may be ${nameOf(payee, payout)}: ${whyUnsure[why]}`,
+      ),
+  ];
+}
+
+/** The same for programs. */
+export function jsonOf(found: HeldPayments): object {
+  const { hold, behind, bookings, unsure, unexplained } = found;
+  return {
+    isOnHold: true,
+    since: hold.beganAt,
+    backup: hold.backupAt,
+    behind,
+    waiting: countLeft(found),
+    booked: bookings.map(({ found: { txid, height }, open, paid }) => ({
+      txid,
+      height,
+      payout: open?.payout.id ?? null,
+      outputs: paid.map(({ output, payee }) => ({
+        sats: Number(output.value),
+        address: output.address,
+        isPayment: payee !== null,
+        withdrawal: payee?.withdrawal ?? null,
+      })),
+    })),
+    unsure: unsure.map(({ found: { txid, height }, payee, payout, why }) => ({
+      txid,
+      height,
+      payout,
+      withdrawal: payee.withdrawal,
+      address: payee.address,
+      sats: Number(payee.sats),
+      why,
+    })),
+    unexplained: unexplained.map((made) => ({
+      txid: made.txid,
+      height: made.height,
+      isOfWallet: isOfWallet(made),
+      orders: [
+        ...new Set(made.inputs.flatMap(({ coin }) => (coin?.kind === 'order' ? (coin.subject ?? []) : []))),
+      ],
+      spent: made.inputs.filter(({ key }) => key !== null).map(({ outpoint }) => outpoint),
+      outputs: paymentsOf(made).map(({ value, address, script }) => ({
+        sats: Number(value),
+        address,
+        script,
+      })),
+    })),
+  };
+}
