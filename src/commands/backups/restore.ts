@@ -14,7 +14,8 @@ service first. The database must be empty: an index of the chain may be in it, a
 of this machine are never written over. New addresses begin 1,000,000 indices after all that may have been
 shown: by the backup, its mark, the mark of this machine, and the outputs that a node finds, which takes
 minutes on mainnet. Orders and payments that are younger than the backup are not in it: read the last lines
-of the output before you start the service (docs/runbook.md, "Backups").
+of the output before you start the service (docs/runbook.md, "Backups"). Payments to others wait until
+satscribe payouts release.
 
   satscribe restore /backups/2026-11-30 --seed-file /etc/satscribe/wallet.seed
   satscribe restore /backups/2026-11-30 --without-node --json`,
@@ -122,12 +123,12 @@ function youngerText({
   const unsigned =
     payouts + withdrawals === 0
       ? ''
-      : `- ${payouts} payouts and ${withdrawals} withdrawals were not signed in the backup. If they were paid since, the
-  service pays them again: look for them in the chain, and end the paid ones before the start (satscribe
-  payouts cancel ID, satscribe tokenpay withdrawals cancel ID).
+      : `- ${payouts} payouts and ${withdrawals} withdrawals were not signed in the backup.
 `;
   return `Orders and payments after ${createdAt} are not in the backup:
 - satscribe audit, with the index at the tip, names coins that such payments spent.
 - satscribe wallet restore finds money at addresses of such orders.
-${unsigned}`;
+${unsigned}- Payouts, withdrawals and refunds are on hold, because the service may have made them after the backup. Start
+  the service, wait until it is at the tip, and run satscribe payouts held, then satscribe payouts release.
+`;
 }

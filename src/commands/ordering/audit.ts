@@ -1,5 +1,6 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { OrderDifference } from '#orders/audit/audited-order.ts';
+import type { HeldPayments } from '#src/app/backups/held/held-payments.ts';
 import type { Command, CommandContext } from '#src/app/command-context.ts';
 import type { FoundByAudits } from '#src/app/ordering/all-audits.ts';
 import { settingFlag } from '#src/commands/flags.ts';
@@ -18,6 +19,7 @@ export const auditCommand: Command = {
 - collections for sale: their counters with their items and orders, these items and orders with the states
   of orders, and the earnings of creators with the ledger
 - accounts of shops with their incoming payments
+- after a restore, until satscribe payouts release: transactions of the wallet that the backup does not know
 
 The command needs the node, and an index at the tip of the node. It changes nothing, and may run beside a
 service. If there is a difference, the exit code is 1. The output lists each difference with its order and
@@ -39,27 +41,44 @@ order ids as secrets.
 
 async function runAudit(context: CommandContext): Promise<void> {
   // loaded here, so that help and usage errors do not load it
-  const [{ withNodeOf }, { auditAll, unmeant }, { servedNetwork }] = await Promise.all([
+  const [
+    { withNodeOf },
+    { auditAll, unmeant },
+    { servedNetwork },
+    { openPublicWallet },
+    { readHeldPayments },
+  ] = await Promise.all([
     import('#src/app/sources/node.ts'),
     import('#src/app/ordering/all-audits.ts'),
     import('#kernel/pg/served-network.ts'),
+    import('#wallet/public-wallet.ts'),
+    import('#src/app/backups/held/held-payments.ts'),
   ]);
   await withService(context, async (pool) => {
     const network = await servedNetwork(pool);
     if (network === null)
       throw new AppError('audit_impossible', 'The database has no orders, because it serves no network yet.');
     await withNodeOf(context, network, async (node, signal) => {
-      const found = await auditAll({ database: pool, node, signal });
-      await tell(context, found);
-      requireSame(unmeant(found));
+      const audits = await auditAll({ database: pool, node, signal });
+      const wallet = await openPublicWallet(pool);
+      const onBlock = (): void => undefined;
+      const held = wallet === null ? null : await readHeldPayments({ pool, node, wallet, signal, onBlock });
+      await tell(context, { ...audits, held });
+      requireSame({ ...unmeant(audits), held });
     });
   });
 }
 
-async function tell({ flags, print }: CommandContext, found: FoundByAudits): Promise<void> {
+interface Found extends FoundByAudits {
+  /** Payments on hold after a restore, or null if payments are not on hold. */
+  readonly held: HeldPayments | null;
+}
+
+async function tell({ flags, print }: CommandContext, found: Found): Promise<void> {
   const texts = {
     ...(await import('#orders/audit/differences.ts')),
     ...(await import('#tokenpay/audit/token-differences.ts')),
+    ...(await import('./payouts-held.ts')),
   };
   await print(
     flags['json'] === undefined ? textOf(found, texts) : `${JSON.stringify(shownOf(found, texts))}\n`,
@@ -67,9 +86,10 @@ async function tell({ flags, print }: CommandContext, found: FoundByAudits): Pro
 }
 
 type AllTexts = typeof import('#orders/audit/differences.ts') &
-  typeof import('#tokenpay/audit/token-differences.ts');
+  typeof import('#tokenpay/audit/token-differences.ts') &
+  typeof import('./payouts-held.ts');
 
-function textOf({ audit, payouts, collections, tokens }: FoundByAudits, all: AllTexts): string {
+function textOf({ audit, payouts, collections, tokens, held }: Found, all: AllTexts): string {
   const { differences } = all;
   const { orders, differing, balances, funds } = audit;
   const lines = balances.map(
@@ -85,6 +105,7 @@ function textOf({ audit, payouts, collections, tokens }: FoundByAudits, all: All
   for (const difference of funds)
     lines.push(differenceLines('', difference, { ...differences, ...all.fundDifferences }));
   lines.push(...besideLines({ payouts, collections, tokens }, all));
+  if (held !== null) lines.push(all.textOf(held));
   return `${lines.join('')}${orders} ${orders === 1 ? 'order' : 'orders'}, ${differing} differ\n`;
 }
 
@@ -108,7 +129,7 @@ function besideLines(
   return lines;
 }
 
-function shownOf({ audit, payouts, collections, tokens }: FoundByAudits, all: AllTexts): object {
+function shownOf({ audit, payouts, collections, tokens, held }: Found, all: AllTexts): object {
   const ofFunds = { ...all.differences, ...all.fundDifferences };
   const ofPayouts = { ...all.differences, ...all.payoutDifferences };
   return {
@@ -119,6 +140,7 @@ function shownOf({ audit, payouts, collections, tokens }: FoundByAudits, all: Al
       order: { ...order, amount: Number(order.amount) },
       ...shownDifference(difference, all.differences),
     })),
+    ...(held === null ? {} : { held: all.jsonOf(held) }),
     funds: audit.funds.map((difference) => shownDifference(difference, ofFunds)),
     payouts: payouts.map(({ payout, ...difference }) => ({
       payout,
@@ -154,7 +176,8 @@ function requireSame({
   payouts,
   collections,
   tokens,
-}: FoundByAudits): void {
+  held,
+}: Found): void {
   if (differing > 0)
     throw new AppError('audit_differs', `${differing} of ${orders} orders differ from the chain.`);
   if (funds.length > 0)
@@ -164,6 +187,12 @@ function requireSame({
     throw new AppError('audit_differs', 'Collections differ from their items and orders.');
   if (tokens.length > 0)
     throw new AppError('audit_differs', 'Accounts of shops differ from their incoming payments.');
+  const unknown = held === null ? 0 : held.bookings.length + held.unexplained.length;
+  if (unknown > 0)
+    throw new AppError(
+      'audit_differs',
+      `The chain has ${unknown} transactions of the wallet that the restored backup does not know. Run satscribe payouts held.`,
+    );
 }
 
 type TextsOf<Kind extends string> = Readonly<

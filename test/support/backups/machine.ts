@@ -82,7 +82,8 @@ export async function rulesOf(pool: pg.Pool): Promise<readonly string[]> {
 export async function sequencesOf(pool: pg.Pool): Promise<readonly string[]> {
   const { rows } = await pool.query<{ value: string }>(
     `SELECT format('%s %s', sequencename, last_value) AS value FROM pg_sequences
-      WHERE schemaname = 'service' AND sequencename <> 'migrations_id_seq' ORDER BY sequencename`,
+      WHERE schemaname = 'service' AND sequencename NOT IN ('migrations_id_seq', 'payment_holds_id_seq')
+      ORDER BY sequencename`,
   );
   return rows.map(({ value }) => value);
 }

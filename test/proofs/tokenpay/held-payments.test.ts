@@ -1,0 +1,231 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dropService } from '#backups/service-catalog.queries.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { askPartnerPayouts } from '#payouts/asking/ask-payouts.ts';
+import { cancelPayout } from '#payouts/asking/cancel-payout.ts';
+import { type ListedPayout, listPayouts } from '#payouts/payout/payout.store.ts';
+import { heldReason, readHold } from '#purse/holding/payment-hold.store.ts';
+import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { wantedOrder } from '#test/builders/wanted-order.ts';
+import { released } from '#test/support/backups/release.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { Partners } from '#test/support/orders/partners.ts';
+import { runCommand } from '#test/support/run-command.ts';
+import { ShopWithdrawals } from '#test/support/tokenpay/shop-withdrawals.ts';
+import { ShopWorld } from '#test/support/tokenpay/shop-world.ts';
+import { readWithdrawal } from '#tokenpay/withdrawing/withdrawals.store.ts';
+import { cancelWithdrawal } from '#withdrawals/cancel-withdrawal.ts';
+
+const runMs = 600_000;
+
+interface Held {
+  readonly isOnHold: boolean;
+  readonly behind: string | null;
+  readonly waiting: number;
+  readonly booked: readonly {
+    readonly txid: string;
+    readonly payout: string | null;
+    readonly outputs: readonly { readonly address: string; readonly withdrawal: string | null }[];
+  }[];
+  readonly unsure: readonly unknown[];
+  readonly unexplained: readonly {
+    readonly txid: string;
+    readonly isOfWallet: boolean;
+    readonly orders: readonly string[];
+    readonly outputs: readonly { readonly address: string; readonly sats: number }[];
+  }[];
+}
+
+describe.skipIf(bitcoindForTests() === null)('payments that were made after a backup', () => {
+  let shop: ShopWorld;
+  let its: ShopWithdrawals;
+  let partners: Partners;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    shop = await ShopWorld.start();
+    const { world } = shop;
+    its = new ShopWithdrawals(shop, await shop.etch(2n ** 120n, 0));
+    await its.earn(1_000n, 300_000);
+    partners = new Partners(world, 860);
+    await partners.fund(80_000);
+    const secret = join(world.dir, 'secret');
+    await writeFile(secret, Buffer.alloc(32, 7), { mode: 0o600 });
+    env = {
+      ...world.database.settings,
+      BITCOIN_RPC_URL: world.bitcoind.rpcUrl,
+      BITCOIN_COOKIE_FILE: world.bitcoind.cookieFile,
+      WALLET_SEED_FILE: world.seedFile,
+      FILES_DIR: join(world.dir, 'files'),
+      SERVICE_SECRET_FILE: secret,
+    };
+  }, runMs);
+  afterAll(() => shop?.close());
+
+  const payout = async (id: string): Promise<ListedPayout> =>
+    (await listPayouts(shop.world.database.pool, 1, [id]))[0]!;
+  const untilPayout = (id: string, state: string): Promise<ListedPayout> =>
+    shop.world.eventually(async () => {
+      const one = await payout(id);
+      if (one.state === state) return one;
+      throw new Error(
+        `the payout is ${one.state}, not ${state}: ${one.stuck}\n${shop.world.logged.join('')}`,
+      );
+    });
+  const askedPayout = async (code: string): Promise<string> => {
+    const { ids } = await askPartnerPayouts(shop.world.database.pool, {
+      partner: { account: 'referral', owner: code },
+      confirmations: shop.world.payoutConfirmations,
+      isDryRun: false,
+    });
+    return ids[0]!;
+  };
+  const held = async (): Promise<Held> =>
+    JSON.parse(await runCommand(['payouts', 'held', '--json'], env)) as Held;
+  const stop = async (): Promise<void> => {
+    await shop.world.stop();
+    await shop.stop();
+  };
+  const start = async (): Promise<void> => {
+    await shop.world.follow();
+    shop.follow();
+  };
+
+  async function restore(dir: string): Promise<string> {
+    const { world } = shop;
+    await world.endReleases();
+    await shop.storeUses();
+    const client = await world.database.pool.connect();
+    await dropService(client).finally(() => client.release());
+    await rm(world.seedFile);
+    const output = await runCommand(['restore', dir, '--gap', '1000'], env);
+    await world.release();
+    return output;
+  }
+
+  test(
+    'are found in the chain and booked, and what was not paid is paid once after the release',
+    async () => {
+      const { world } = shop;
+      const { pool } = world.database;
+      const [first, second] = [await partners.register(), await partners.register()];
+      await partners.deliver(first, 2_000, 1);
+      await partners.deliver(second, 3_000, world.payoutConfirmations);
+      const { order } = await world.customerOrders.create(wantedOrder(['delivered after the backup']));
+      await stop();
+
+      // asked for and not signed in the backup
+      const paid = await its.asked(its.bitcoin(20_000, addressOf(901)));
+      const paidRunes = await its.asked(its.units(50, addressOf(902)));
+      const unpaid = await its.asked(its.bitcoin(15_000, addressOf(903)));
+      const [paidPayout, unpaidPayout] = [await askedPayout(first.code), await askedPayout(second.code)];
+      const before = await its.held();
+      const dir = join(world.dir, 'backup');
+      await runCommand(['backup', dir], env);
+
+      // after the backup, the service pays three of them, one more withdrawal, and delivers an order
+      await withTransaction(pool, async (tx) =>
+        cancelWithdrawal(tx, (await readWithdrawal(tx, null, unpaid.id))!, 'not in this life'),
+      );
+      await cancelPayout(pool, unpaidPayout, async () => undefined);
+      await world.chain.pay(order.script, Number(order.amount));
+      await start();
+      const made = await its.mined(paid.id);
+      const madeRunes = await its.mined(paidRunes.id);
+      await world.until(order.id, 'queued');
+      await world.sent(order.id);
+      await untilPayout(paidPayout, 'sent');
+      await world.chain.mineMempool();
+      await world.until(order.id, 'completed');
+      const madePayout = await untilPayout(paidPayout, 'mined');
+      const lost = await its.asked(its.bitcoin(7_000, addressOf(904)));
+      const madeLost = await its.mined(lost.id);
+      const reveal = (await world.customerOrders.read(order.id))!.transactions.find(
+        ({ kind }) => kind === 'reveal',
+      )!;
+      await stop();
+
+      const output = await restore(dir);
+      expect(output).toContain('2 payouts and 3 withdrawals were not signed in the backup');
+      expect(output).toContain('are on hold');
+      expect(await readHold(pool)).not.toBeNull();
+      await expect(runCommand(['payouts', 'release', '--yes'], env)).rejects.toMatchObject({
+        code: 'release_refused',
+        message: expect.stringContaining('Start the service') as string,
+      });
+
+      await start();
+      // the delivery is the same transaction, so it is recognised
+      await world.until(order.id, 'completed');
+      const again = (await world.customerOrders.read(order.id))!.transactions;
+      expect(again.map(({ kind }) => kind)).not.toContain('refund');
+      expect(again.find(({ kind }) => kind === 'reveal')!.txid).toEqual(reveal.txid);
+      await world.eventually(async () => (await payout(paidPayout)).stuck === heldReason);
+      await world.eventually(async () => (await held()).behind === null);
+      // a block begins a full round, and still nothing is sent
+      await world.chain.mineEmpty(1);
+      await world.indexed();
+      await world.eventually(async () => (await held()).behind === null);
+      expect(await world.chain.rpc.call('getrawmempool')).toEqual([]);
+      for (const { id } of [paid, paidRunes, unpaid])
+        expect(await its.read(id)).toMatchObject({ state: 'pending', txid: null });
+      expect(await its.held()).toEqual(before);
+
+      // the evidence: payments of the backup, and one that the backup does not know
+      const seen = await held();
+      expect(seen.booked.map(({ txid }) => txid).toSorted()).toEqual(
+        [...new Set([made.txid!, madeRunes.txid!, madePayout.txid!])].toSorted(),
+      );
+      expect(
+        seen.booked
+          .flatMap(({ outputs }) => outputs.flatMap(({ withdrawal }) => withdrawal ?? []))
+          .toSorted(),
+      ).toEqual([paid.id, paidRunes.id].toSorted());
+      expect(seen.booked.flatMap((each) => each.payout ?? [])).toEqual([paidPayout]);
+      expect(seen).toMatchObject({ waiting: 2, unsure: [] });
+      expect(seen.unexplained).toEqual([
+        expect.objectContaining({
+          txid: madeLost.txid,
+          isOfWallet: true,
+          outputs: [expect.objectContaining({ address: addressOf(904), sats: 7_000 })],
+        }),
+      ]);
+      await expect(runCommand(['audit'], env)).rejects.toMatchObject({ code: 'audit_differs' });
+      // the account asks again for the withdrawal that the backup lacks: it is accepted, waits, and is found
+      const asked = await its.asked(its.bitcoin(7_000, addressOf(904)));
+      expect((await held()).unexplained).toEqual([]);
+
+      expect(await released(env)).toContain('are booked. 2 payments are made now.');
+      expect(await readHold(pool)).toBeNull();
+      for (const [id, txid] of [
+        [paid.id, made.txid],
+        [paidRunes.id, madeRunes.txid],
+        [asked.id, madeLost.txid],
+      ] as const) {
+        await world.chain.mineEmpty(1);
+        expect(await its.until(id, 'completed')).toMatchObject({ txid });
+      }
+      expect((await its.mined(unpaid.id)).txid).not.toBe(made.txid);
+      expect(await untilPayout(paidPayout, 'mined')).toMatchObject({ txid: madePayout.txid });
+      await world.eventually(async () => ['sent', 'mined'].includes((await payout(unpaidPayout)).state));
+      await world.chain.mineMempool();
+      await untilPayout(unpaidPayout, 'mined');
+
+      // each was paid once
+      expect(await world.chain.unspentOf(901)).toBe(20_000);
+      expect(await its.unitsOf((await shop.scriptOf(addressOf(902))) as Uint8Array)).toBe(50n);
+      expect(await world.chain.unspentOf(903)).toBe(15_000);
+      expect(await world.chain.unspentOf(904)).toBe(7_000);
+      for (const [{ owner }, id] of [
+        [first, paidPayout],
+        [second, unpaidPayout],
+      ] as const)
+        expect(await world.chain.unspentOf(owner)).toBe((await payout(id)).sats);
+      await its.audit();
+      expect(await world.audit()).toMatchObject({ differing: 0, payouts: [], differences: [] });
+      expect(await runCommand(['payouts', 'held'], env)).toBe('payments are not on hold\n');
+    },
+    runMs,
+  );
+});

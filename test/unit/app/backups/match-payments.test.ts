@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'vitest';
+import type { WalletKey } from '#kernel/contracts/transaction-plan.ts';
+import { trustedTxid } from '#kernel/primitives/hash.ts';
+import type { Payout } from '#payouts/payout/payout.ts';
+import type { FoundInput, FoundTransaction } from '#src/app/backups/held/found-transaction.ts';
+import { matchPayments, type UnitsOfRunes } from '#src/app/backups/held/match-payments.ts';
+import type { OpenPayments, OpenPayout, Payee } from '#src/app/backups/held/open-payments.ts';
+
+const own = (index: number): WalletKey => ({ branch: 1, index });
+
+const input = (outpoint: string, more: Partial<FoundInput> = {}): FoundInput => ({
+  outpoint,
+  value: 100_000n,
+  script: 'aa',
+  key: own(1),
+  coin: null,
+  ...more,
+});
+
+type Paid = readonly [script: string, sats: bigint, key?: WalletKey];
+
+const found = (
+  txid: string,
+  outputs: readonly Paid[],
+  more: Partial<FoundTransaction> = {},
+): FoundTransaction => ({
+  txid,
+  height: 10,
+  hex: '',
+  inputs: [input(`${txid}-coin:0`)],
+  outputs: outputs.map(([script, value, key = null]) => ({ value, script, address: script, key })),
+  ...more,
+});
+
+const payee = (script: string, sats: bigint, withdrawal: string | null = null): Payee => ({
+  script,
+  address: script,
+  sats,
+  rune: null,
+  withdrawal,
+});
+
+const payout = (id: string, payees: readonly Payee[], more: Partial<OpenPayout> = {}): OpenPayout => ({
+  payout: { id, kind: 'referral', state: 'asked', ownIndex: null } as Payout,
+  payees,
+  family: null,
+  spends: new Set(),
+  ...more,
+});
+
+const open = (more: Partial<OpenPayments>): OpenPayments => ({ payouts: [], withdrawals: [], ...more });
+const match = (
+  made: readonly FoundTransaction[],
+  payments: OpenPayments,
+  units: ReadonlyMap<string, UnitsOfRunes> = new Map(),
+) => {
+  const { bookings, unsure, unexplained } = matchPayments(made, payments, units);
+  return {
+    booked: bookings.map((each) => [
+      each.found.txid,
+      each.open?.payout.id ?? null,
+      each.isReplacement,
+      each.paid.map(({ payee: of }) => of?.withdrawal ?? of?.script ?? null),
+    ]),
+    unsure: unsure.map((each) => [each.found.txid, each.payout ?? each.payee.withdrawal, each.why]),
+    unexplained: unexplained.map(({ txid }) => txid),
+  };
+};
+
+describe('found transactions beside open payments', () => {
+  test('book a payout that a transaction pays exactly, once', () => {
+    const payouts = [payout('p', [payee('b1', 500n), payee('b2', 700n)])];
+    const exact = found('x', [
+      ['cc', 9n, own(7)],
+      ['b1', 500n],
+      ['b2', 700n],
+    ]);
+    const again = found('y', [
+      ['b1', 500n],
+      ['b2', 700n],
+    ]);
+    expect(match([exact, again], open({ payouts }))).toEqual({
+      booked: [['x', 'p', false, ['b1', 'b2']]],
+      unsure: [],
+      unexplained: ['y'],
+    });
+  });
+
+  test('do not book a payout that a transaction pays with others, in part, or with other sats', () => {
+    const payouts = [payout('p', [payee('b1', 500n), payee('b2', 700n)])];
+    const part = found('part', [['b1', 500n]]);
+    const more = found('more', [
+      ['b1', 500n],
+      ['b2', 700n],
+      ['b3', 1n],
+    ]);
+    const less = found('less', [
+      ['b1', 499n],
+      ['b2', 701n],
+    ]);
+    expect(match([part, more, less], open({ payouts }))).toEqual({
+      booked: [],
+      unsure: [
+        ['part', 'p', 'others'],
+        ['more', 'p', 'others'],
+        ['more', 'p', 'others'],
+      ],
+      unexplained: ['part', 'more', 'less'],
+    });
+  });
+
+  test('book the withdrawals of a batch, and name outputs that the backup does not know', () => {
+    const withdrawals = [payee('b1', 500n, 'w1'), payee('b1', 500n, 'w2'), payee('b2', 9n, 'w3')];
+    const batch = found('x', [
+      ['b1', 500n],
+      ['b9', 3n],
+      ['b2', 9n],
+      ['cc', 1n, own(3)],
+    ]);
+    expect(match([batch], open({ withdrawals }))).toEqual({
+      booked: [['x', null, false, ['w1', null, 'w3']]],
+      unsure: [],
+      unexplained: [],
+    });
+  });
+
+  test('book a withdrawal of runes only with its runes', () => {
+    const withdrawals = [{ ...payee('b1', 546n, 'w1'), rune: { id: '5:1', units: 50n } }];
+    const made = found('x', [
+      ['6a5d', 0n],
+      ['b1', 546n],
+    ]);
+    const units = (amount: bigint) => new Map([['x:1', new Map([['5:1', amount]])]]);
+    expect(match([made], open({ withdrawals }), units(50n)).booked).toEqual([['x', null, false, ['w1']]]);
+    expect(match([made], open({ withdrawals }), units(49n))).toMatchObject({
+      booked: [],
+      unsure: [['x', 'w1', 'runes']],
+    });
+    expect(match([made], open({ withdrawals }))).toMatchObject({
+      booked: [],
+      unsure: [['x', 'w1', 'runes']],
+    });
+  });
+
+  test('do not book a delivery of an order that looks like a withdrawal', () => {
+    const withdrawals = [payee('b1', 10_000n, 'w1')];
+    const coin = { key: own(1), kind: 'order', subject: 'o' } as const;
+    const made = found('x', [['b1', 10_000n]], { inputs: [input('a:0', { coin })] });
+    expect(match([made], open({ withdrawals }))).toMatchObject({ booked: [], unexplained: ['x'] });
+  });
+
+  test('are not booked while they are in no block, or if others signed a part', () => {
+    const withdrawals = [payee('b1', 500n, 'w1')];
+    const unmined = found('x', [['b1', 500n]], { height: null });
+    const foreign = found('y', [['b1', 500n]], { inputs: [input('a:0'), input('b:0', { key: null })] });
+    const changes = found('z', [
+      ['b1', 500n],
+      ['c1', 1n, own(1)],
+      ['c2', 1n, own(2)],
+    ]);
+    expect(match([unmined, foreign, changes], open({ withdrawals }))).toEqual({
+      booked: [],
+      unsure: [
+        ['x', 'w1', 'unmined'],
+        ['y', 'w1', 'foreign'],
+        ['z', 'w1', 'change'],
+      ],
+      unexplained: ['x', 'y', 'z'],
+    });
+  });
+
+  test('replace a signed transaction only if they spend one of its coins', () => {
+    const family = trustedTxid(new Uint8Array(32));
+    const signed = payout('p', [payee('b1', 500n)], { family, spends: new Set(['a:0']) });
+    const raised = found('x', [['b1', 500n]], { inputs: [input('a:0'), input('b:0')] });
+    const other = found('y', [['b1', 500n]]);
+    expect(match([raised], open({ payouts: [signed] })).booked).toEqual([['x', 'p', true, ['b1']]]);
+    expect(match([other], open({ payouts: [signed] }))).toMatchObject({
+      booked: [],
+      unsure: [['y', 'p', 'others']],
+    });
+  });
+
+  test('keep the key of the change that a payout had before the backup', () => {
+    const known = payout('p', [payee('b1', 500n)], { payout: { id: 'p', ownIndex: 4 } as Payout });
+    const made = (index: number) =>
+      found('x', [
+        ['cc', 1n, own(index)],
+        ['b1', 500n],
+      ]);
+    expect(match([made(4)], open({ payouts: [known] })).booked).toHaveLength(1);
+    expect(match([made(5)], open({ payouts: [known] })).booked).toHaveLength(0);
+  });
+});
