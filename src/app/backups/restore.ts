@@ -15,8 +15,6 @@ import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { writePrivateFile } from '#kernel/private-file.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
-import { readPaymentsOffset } from '#payments/store/offset.store.ts';
-import { beginHold } from '#purse/holding/payment-hold.store.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import { migrateServer, openServer, type Server } from '#src/app/database/database.ts';
 import { filesDirOf } from '#src/app/ordering/files-dir.ts';
@@ -27,6 +25,7 @@ import { type BranchEnds, endsAt, highestOf } from '#wallet/indices/branch-ends.
 import { skippedUsually, skipWithin } from '#wallet/indices/skip-indices.ts';
 import type { SearchProgress } from '#wallet/restoring/find-outputs.ts';
 import { highestOfChain } from './chain-highest.ts';
+import { holdPayments } from './held/begin-hold.ts';
 import {
   type FoundFiles,
   type RestorePlaces,
@@ -180,7 +179,7 @@ async function load(
     manifest,
     beforeCommit: async (tx) => {
       const from = await skipShown(tx, manifest, places, known);
-      await holdPayments(tx, manifest);
+      await holdRows(tx, manifest);
       failpoint('restore-marked');
       return from;
     },
@@ -207,14 +206,13 @@ async function skipShown(
  * Holds payments to others in the transaction that loads the rows, so that no start of the service can make a payment
  * again that was made after the backup. A backup of an earlier version does not have the table of holds.
  */
-async function holdPayments(
+async function holdRows(
   tx: pg.ClientBase,
   { wallet, createdAt, ends, migrations }: BackupManifest,
 ): Promise<void> {
   if (wallet === null) return;
   if (!migrations.includes(holdsMigration)) await tx.query(await migrationText('service', holdsMigration));
-  const height = (await readPaymentsOffset(tx))?.height ?? null;
-  await beginHold(tx, { backupAt: new Date(createdAt), height, ends: ends.database ?? endsAt(0) });
+  await holdPayments(tx, new Date(createdAt), ends.database ?? endsAt(0));
 }
 
 /** The migration that makes the table of holds. It can be repeated. */

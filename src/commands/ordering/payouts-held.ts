@@ -1,5 +1,6 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import { terminalText } from '#kernel/text/terminal-text.ts';
+import { holdRestored } from '#src/app/backups/held/begin-hold.ts';
 import { bookAndRelease } from '#src/app/backups/held/book-payment.ts';
 import { type FoundTransaction, isOfWallet, paymentsOf } from '#src/app/backups/held/found-transaction.ts';
 import {
@@ -23,6 +24,20 @@ const toldEvery = 100;
 export async function held(context: CommandContext): Promise<void> {
   await withHeld(context, async (found) => {
     await shown(context, found);
+  });
+}
+
+/** Puts payments on hold, for a database that was restored by other means than `satscribe restore`. */
+export async function hold(context: CommandContext): Promise<void> {
+  const { flags, print, config } = context;
+  await withService(context, async (pool) => {
+    await walletOf(pool, config);
+    await holdRestored(pool);
+    await print(
+      flags['json'] === undefined
+        ? 'payments are on hold until satscribe payouts release\n'
+        : `${JSON.stringify({ isOnHold: true })}\n`,
+    );
   });
 }
 

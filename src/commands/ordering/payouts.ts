@@ -20,6 +20,8 @@ export const payoutsCommand: Command = {
   cancel     cancels a payout that is not signed.
   held       after a restore: shows the payments that wait, and those of them that the chain has.
   release    after a restore: books the payments that the chain has, and makes the others. It asks first.
+  hold       puts payments on hold, as satscribe restore does. After a restore by other means (pg_dump, a copy
+             of the disk), run it before the service starts, and before satscribe wallet skip.
 
 referrals and creators show what the next payout pays, what does not yet have PAYOUT_CONFIRMATIONS
 confirmations, what is below the dust limit of its address, and what was already paid. A partner has a debt
@@ -69,11 +71,12 @@ const actions: CommandActions = {
   send: { flags: ['json', 'code', 'creator', 'dry-run'], words: 0 },
   cancel: { flags: ['json'], words: 1 },
   held: { flags: ['json'], words: 0 },
+  hold: { flags: ['json'], words: 0 },
   release: { flags: ['json', 'yes', 'pay-again'], words: 0 },
 };
 
 async function runPayouts(context: CommandContext): Promise<void> {
-  const { flags, words } = context;
+  const { flags } = context;
   const action = actionOf(context, 'payouts', actions);
   if (flags['json'] !== undefined && flags['csv'] !== undefined)
     throw new UsageError('--json and --csv exclude each other');
@@ -86,11 +89,13 @@ async function runPayouts(context: CommandContext): Promise<void> {
       context,
       action === 'referrals' ? 'referral' : 'creator',
     );
-  if (action === 'held' || action === 'release') {
-    const onHold = await import('./payouts-held.ts');
-    return action === 'held' ? onHold.held(context) : onHold.release(context);
-  }
+  if (action === 'held' || action === 'release' || action === 'hold')
+    return (await import('./payouts-held.ts'))[action](context);
+  return runAsked(action, context);
+}
+
+async function runAsked(action: string, context: CommandContext): Promise<void> {
   const asked = await import('./payouts-asked.ts');
   if (action === 'send') return asked.send(context);
-  return action === 'revenue' ? asked.revenue(context) : asked.cancel(context, words[1]);
+  return action === 'revenue' ? asked.revenue(context) : asked.cancel(context, context.words[1]);
 }

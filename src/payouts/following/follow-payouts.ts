@@ -56,13 +56,11 @@ export class PayoutRounds {
    * @param isAll whether the round also rebroadcasts each transaction that is not in a block, or raises its fee
    */
   async look(standing: NodeStanding | null, isAll: boolean): Promise<void> {
-    const { client, withdrawals, log, onHold } = this.#parts;
+    const { client, log, onHold } = this.#parts;
     const hold = await readHold(client);
     this.#isOnHold = hold !== null;
     onHold?.(hold);
-    const notFormed = await guarded(async () => withdrawals?.form(client));
-    if (notFormed !== null && this.#repeats.isDue(notFormed.message))
-      log.error({ err: notFormed }, 'withdrawals could not be put into batches; the next round tries again');
+    await this.#form();
     if (isAll && standing !== null && hold === null) await this.#consolidate(standing);
     if (isAll) this.#seen.clear();
     for (const payout of await openPayouts(client)) {
@@ -77,6 +75,13 @@ export class PayoutRounds {
     }
   }
 
+  async #form(): Promise<void> {
+    const { client, withdrawals, log } = this.#parts;
+    const notFormed = await guarded(async () => withdrawals?.form(client));
+    if (notFormed !== null && this.#repeats.isDue(notFormed.message))
+      log.error({ err: notFormed }, 'withdrawals could not be put into batches; the next round tries again');
+  }
+
   async #consolidate(standing: NodeStanding): Promise<void> {
     const { withdrawals, log } = this.#parts;
     const failed = await guarded(async () => withdrawals?.consolidate(this.#parts, standing));
@@ -89,16 +94,25 @@ export class PayoutRounds {
     let settled = await withTransaction(client, (tx) => this.#settle(tx, id));
     if (settled === null || standing === null || settled.payout.state === 'mined') return;
     if (settled.payout.state === 'asked') {
-      if (this.#isOnHold) return noteStuck(client, id, heldReason);
-      // a stuck payout is tried only in full rounds, because reasons change with blocks, fees and requests
-      if (settled.payout.stuck !== null && !isAll) return;
-      if (!(await makePayout(this.#parts, settled, standing, null))) return;
+      if (!(await this.#makeFirst(settled, standing, isAll))) return;
       settled = await withTransaction(client, (tx) => this.#settle(tx, id));
     }
     if (settled === null) return;
     const newest = newestOf(settled);
     if (newest === undefined || (settled.payout.state === 'sent' && !isAll)) return;
     await this.#send(settled, newest, standing, isAll);
+  }
+
+  /** Makes a transaction of a payout that has no transaction. Returns whether a transaction was stored. */
+  async #makeFirst(settled: SettledPayout, standing: NodeStanding, isAll: boolean): Promise<boolean> {
+    const { id, stuck } = settled.payout;
+    if (this.#isOnHold) {
+      await noteStuck(this.#parts.client, id, heldReason);
+      return false;
+    }
+    // a stuck payout is tried only in full rounds, because reasons change with blocks, fees and requests
+    if (stuck !== null && !isAll) return false;
+    return makePayout(this.#parts, settled, standing, null);
   }
 
   #settle(tx: pg.ClientBase, id: string): Promise<SettledPayout | null> {

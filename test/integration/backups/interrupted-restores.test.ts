@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { restoreFailpoints } from '#kernel/process/failpoint.ts';
+import { readHold } from '#purse/holding/payment-hold.store.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import {
   contentsBelow,
@@ -80,6 +81,7 @@ describe('a restore that is killed', () => {
         // only the migration to this version was missing
         expect(withoutIndices(await rowsByTable(pool))).toEqual(withoutIndices(rows));
         expect((await readRelease(pool))?.next).toEqual(mark);
+        expect(await readHold(pool)).not.toBeNull();
         return;
       }
       await expectEmpty(machine);
@@ -91,6 +93,8 @@ describe('a restore that is killed', () => {
       const { next } = (await readRelease(pool))!;
       expect(next).toEqual(await readMark(`${machine.seedFile}.mark`, owner));
       if (mark !== null) expect(next.orders).toBe(mark.orders + 1_000_000);
+      // a start at any moment after the rows are loaded pays nothing
+      expect(await readHold(pool)).not.toBeNull();
     } finally {
       await machine.close();
     }

@@ -13,8 +13,10 @@ import { openSession, useSession } from '#console/sessions/sessions.store.ts';
 import { usualTerms } from '#kernel/contracts/asking-key.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { readHold } from '#purse/holding/payment-hold.store.ts';
 import { type Machine, newMachine, rowsByTable, withoutIndices } from '#test/support/backups/machine.ts';
 import { createEmptyDatabase } from '#test/support/database.ts';
+import { makeTestWallet } from '#test/support/orders/test-wallet.ts';
 import { migrateServiceTo } from '#test/support/postgres/older-database.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { runCommand } from '#test/support/run-command.ts';
@@ -149,6 +151,7 @@ test('a database of an earlier version is backed up as it is, and migrated after
     const client = await connectClient(older.database.url);
     await client.query(`INSERT INTO service.accounts (name) VALUES ('shop'), ('other')`);
     await client.end();
+    await makeTestWallet(older.database.pool, older.seedFile);
     const dir = join(folder, 'older');
     await runCommand(['backup', dir], older.env);
     expect((await readManifest(dir)).migrations.at(-1)).toBe('0057_collections_in_runes');
@@ -161,6 +164,11 @@ test('a database of an earlier version is backed up as it is, and migrated after
       'SELECT name FROM service.migrations ORDER BY id',
     );
     expect(last.length).toBeGreaterThan(57);
+    // the table of holds is younger than the backup
+    expect(await readHold(target.database.pool)).toMatchObject({
+      backupAt: new Date((await readManifest(dir)).createdAt),
+      height: null,
+    });
   } finally {
     await target.close();
     await older.close();

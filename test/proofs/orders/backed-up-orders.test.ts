@@ -102,6 +102,10 @@ describe.skipIf(bitcoindForTests() === null)('a service with orders in every sta
       expect(await readRelease(restored.database.pool)).toMatchObject({ next: expected, isLive: false });
 
       await restored.begin();
+      // refunds and returns wait for the release
+      await restored.eventually(
+        async () => (await restored.command(['payouts', 'release', '--yes'])).exitCode === 0,
+      );
       await bringToTheirEnds(restored, {
         ...saved,
         orders: { ...saved.orders, [name]: { ...unpaid, todo: 0 } },

@@ -7,7 +7,7 @@ import { watchScripts } from '#payments/store/watches.store.ts';
 import { leaseOwnIndex } from '#payouts/following/make-payout.ts';
 import { keepPayoutCoin } from '#payouts/following/settle-payout.ts';
 import { insertBatch, lockPayout, noteStuck, putOwnIndex, putState } from '#payouts/payout/payout.store.ts';
-import { isBatch, type StoredPayoutPlan } from '#payouts/payout/payout.ts';
+import { isBatch, type Payout, type StoredPayoutPlan } from '#payouts/payout/payout.ts';
 import { readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
 import { refundWatchers } from '#purse/destinations/own-scripts.ts';
 import { endHold } from '#purse/holding/payment-hold.store.ts';
@@ -37,21 +37,41 @@ export function bookAndRelease(
 
 /**
  * Stores a found transaction as the transaction of its payout, as if this database had signed it. The rounds of payouts
- * then find its block, and post its ledger entries. Withdrawals get a new batch. Throws `OutputTaken`.
+ * then find its block, and post its ledger entries. Throws `OutputTaken`.
  */
-async function bookPayment(tx: pg.ClientBase, { found, open, isReplacement, paid }: Booking): Promise<void> {
-  const txid = parseTxid(found.txid);
-  assert(txid !== null && found.height !== null, 'a found transaction in a block is booked');
-  const withdrawals = paid.flatMap(({ payee }) => payee?.withdrawal ?? []);
+async function bookPayment(tx: pg.ClientBase, booking: Booking): Promise<void> {
+  const payout = await payoutOf(tx, booking);
+  const { id, kind } = payout;
+  const change = booking.found.outputs.find(({ key }) => key !== null);
+  const ownIndex = payout.ownIndex ?? change?.key?.index ?? (await leaseOwnIndex(tx, id));
+  await putOwnIndex(tx, id, ownIndex);
+  await watch(tx, id, booking.found);
+  await storeFound(tx, booking, { ...payout, ownIndex });
+  const transactions = await readPayoutTransactions(tx, id);
+  await keepPayoutCoin(tx, { ...payout, ownIndex }, transactions);
+  await putState(tx, id, 'sent');
+  await noteStuck(tx, id, null);
+  if (isBatch(kind)) await settleBatch(tx, { id, state: 'sent', stuck: null }, transactions);
+}
+
+/** Locks the payout of a booking. Withdrawals without a signed transaction get a new batch. */
+async function payoutOf(tx: pg.ClientBase, { open, paid }: Booking): Promise<Payout> {
   const id = open?.payout.id ?? (await insertBatch(tx, null));
+  const withdrawals = paid.flatMap(({ payee }) => payee?.withdrawal ?? []);
   if (open === null) await putBatch(tx, withdrawals, id);
   const payout = await lockPayout(tx, id);
   assert(payout !== null && ['asked', 'signed', 'sent'].includes(payout.state), 'the payout is still open');
-  const change = found.outputs.find(({ key }) => key !== null);
-  const ownIndex = payout.ownIndex ?? change?.key?.index ?? (await leaseOwnIndex(tx, id));
-  await putOwnIndex(tx, id, ownIndex);
-  const plan = planOf(found, paid, isBatch(payout.kind));
-  await watch(tx, id, found, asHeight(found.height));
+  return payout;
+}
+
+async function storeFound(
+  tx: pg.ClientBase,
+  { found, open, isReplacement, paid }: Booking,
+  { id, kind, ownIndex }: Pick<Payout, 'id' | 'kind' | 'ownIndex'>,
+): Promise<void> {
+  const txid = parseTxid(found.txid);
+  assert(txid !== null, 'a found transaction has a txid');
+  const plan = planOf(found, paid, isBatch(kind));
   await insertTransaction(tx, {
     txid,
     kind: 'payout',
@@ -67,25 +87,18 @@ async function bookPayment(tx: pg.ClientBase, { found, open, isReplacement, paid
     isFound: true,
   });
   await markSent(tx, txid, null);
-  const transactions = await readPayoutTransactions(tx, id);
-  await keepPayoutCoin(tx, { ...payout, ownIndex }, transactions);
-  await putState(tx, id, 'sent');
-  await noteStuck(tx, id, null);
-  if (isBatch(payout.kind)) await settleBatch(tx, { id, state: 'sent', stuck: null }, transactions);
 }
 
 /** Watches the change, or a receiver if there is no change, because its block is found by a watched output. */
-async function watch(
-  tx: pg.ClientBase,
-  id: string,
-  { outputs }: Booking['found'],
-  sinceHeight: ReturnType<typeof asHeight>,
-): Promise<void> {
+async function watch(tx: pg.ClientBase, id: string, { outputs, height }: Booking['found']): Promise<void> {
+  assert(height !== null, 'a booked transaction is in a block');
   const change = outputs.find(({ key }) => key !== null);
   const watched = change ?? outputs.find((output) => !isReturn(output));
   assert(watched !== undefined, 'a booked transaction pays others');
   const watcher = change === undefined ? `${refundWatchers}payout ${id}` : `payout ${id}`;
-  await watchScripts(tx, watcher, [{ script: Buffer.from(watched.script, 'hex'), sinceHeight }]);
+  await watchScripts(tx, watcher, [
+    { script: Buffer.from(watched.script, 'hex'), sinceHeight: asHeight(height) },
+  ]);
 }
 
 function planOf(

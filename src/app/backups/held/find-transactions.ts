@@ -151,15 +151,7 @@ class Finder {
   ): Promise<FoundTransaction | null> {
     const { wanted } = this.#chain;
     const inputs: FoundInput[] = [];
-    for (const input of vin) {
-      const outpoint = `${input.txid}:${input.vout}`;
-      const coin = coins.get(outpoint) ?? null;
-      const spent = input.prevout?.scriptPubKey;
-      const key =
-        coin?.key ?? (await this.#addresses.keyOf(spent?.address ?? null)) ?? this.#madeKey(outpoint);
-      const value = input.prevout === undefined ? null : BigInt(satsOfBitcoins(input.prevout.value));
-      inputs.push({ outpoint, value, script: spent?.hex ?? null, key, coin });
-    }
+    for (const input of vin) inputs.push(await this.#inputOf(input, coins));
     const outputs: FoundOutput[] = [];
     for (const { value, scriptPubKey } of vout) {
       const address = scriptPubKey.address ?? null;
@@ -170,6 +162,21 @@ class Finder {
       inputs.some(({ key }) => key !== null) ||
       outputs.some(({ script, value }) => wanted.has(paidKey(script, value)));
     return isNamed ? { txid, height, hex, inputs, outputs } : null;
+  }
+
+  async #inputOf(
+    { txid, vout, prevout }: NodeTransaction['vin'][number],
+    coins: ReadonlyMap<string, CoinKey>,
+  ): Promise<FoundInput> {
+    const outpoint = `${txid}:${vout}`;
+    const coin = coins.get(outpoint) ?? null;
+    const key =
+      coin?.key ??
+      (await this.#addresses.keyOf(prevout?.scriptPubKey.address ?? null)) ??
+      this.#madeKey(outpoint);
+    if (prevout === undefined) return { outpoint, value: null, script: null, key, coin };
+    const value = BigInt(satsOfBitcoins(prevout.value));
+    return { outpoint, value, script: prevout.scriptPubKey.hex, key, coin };
   }
 
   /** The key of an output of a found transaction. */

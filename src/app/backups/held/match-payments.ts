@@ -82,19 +82,36 @@ function bookingOf(
   const payments = paymentsOf(found);
   if (payments.length === 0) return null;
   const isSame = sameAt(found, unitsAt);
-  for (const open of left.payouts) {
-    const isReplacement = open.family !== null;
-    // a transaction that shares no coin with a signed one does not replace it, and both may be mined
-    if (isReplacement && !found.inputs.some(({ outpoint }) => open.spends.has(outpoint))) continue;
-    if (!hasOneChange(found, open.payout.ownIndex)) continue;
-    const paid = pairs(payments, open.payees, isSame);
-    const isWhole = paid.filter(({ payee }) => payee !== null).length === open.payees.length;
-    const isExact = isWhole && payments.length === open.payees.length;
-    if (open.payees.length > 0 && isExact) return { found, open, isReplacement, paid };
-  }
+  const ofPayout = payoutBooking(found, payments, left.payouts, isSame);
+  if (ofPayout !== null) return ofPayout;
   if (!hasOneChange(found, null) || !spendsAccounts(found)) return null;
   const paid = pairs(payments, left.withdrawals, isSame);
   return paid.some(({ payee }) => payee !== null) ? { found, open: null, isReplacement: false, paid } : null;
+}
+
+/** The payout whose receivers, and no others, the transaction pays. */
+function payoutBooking(
+  found: FoundTransaction,
+  payments: readonly FoundOutput[],
+  payouts: readonly OpenPayout[],
+  isSame: (output: FoundOutput, payee: Payee) => boolean,
+): Booking | null {
+  for (const open of payouts) {
+    if (payments.length !== open.payees.length || !mayBeOf(found, open)) continue;
+    const paid = pairs(payments, open.payees, isSame);
+    if (paid.every(({ payee }) => payee !== null))
+      return { found, open, isReplacement: open.family !== null, paid };
+  }
+  return null;
+}
+
+/**
+ * Whether a transaction can be the transaction of a payout. A transaction that shares no coin with a signed one does not
+ * replace it, and both may be mined.
+ */
+function mayBeOf(found: FoundTransaction, { family, spends, payout: { ownIndex } }: OpenPayout): boolean {
+  const isRival = family === null || found.inputs.some(({ outpoint }) => spends.has(outpoint));
+  return isRival && hasOneChange(found, ownIndex);
 }
 
 /** Whether all known inputs are coins that withdrawals spend. A delivery of an order has inputs of other kinds. */

@@ -6,6 +6,8 @@ import type { PublicWallet } from '#wallet/public-wallet.ts';
 
 /** Number of addresses of each branch that the node derives at once. */
 const derivedAtOnce = 10_000;
+/** How long the node may take for these addresses, in ms. It takes a second on an idle machine. */
+const derivedMs = 120_000;
 /** Number of indices below the ends that are derived, too. A release has 1000 indices, which may be unused in the backup. */
 const belowEnds = 2_000;
 /** More addresses are derived if an address is found within this number of indices of the last one. */
@@ -60,10 +62,11 @@ export class WalletAddresses {
     const from = this.#ends.get(branch) ?? 0;
     const until = Math.min(from + derivedAtOnce, indexEnd);
     const descriptor = this.#wallet.descriptors()[branch];
-    const derived = await this.#node.call<readonly string[]>('deriveaddresses', [
-      descriptor,
-      [from, until - 1],
-    ]);
+    const derived = await this.#node.call<readonly string[]>(
+      'deriveaddresses',
+      [descriptor, [from, until - 1]],
+      { timeoutMs: derivedMs },
+    );
     for (const [place, address] of derived.entries())
       this.#keys.set(address, { branch, index: from + place });
     this.#ends.set(branch, until);
