@@ -6,6 +6,7 @@ import {
   showCoins,
   sumsOfCoins,
 } from '#orders/operator/operator-coins.ts';
+import { readHold } from '#purse/holding/payment-hold.store.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { withWalletDatabase } from '#src/app/ordering/wallet.ts';
 
@@ -17,6 +18,10 @@ export async function coins(context: CommandContext): Promise<void> {
     const { coins: shown, isComplete } = await showCoins(pool, held);
     if (!isComplete)
       process.stderr.write('the coins of earlier orders are still being listed, so some are missing here\n');
+    if ((await readHold(pool)) !== null)
+      process.stderr.write(
+        'the database was restored from a backup, so some of these coins may be spent: satscribe payouts held names unknown transactions that spent them\n',
+      );
     const sums = sumsOfCoins(shown);
     await print(
       flags['json'] === undefined

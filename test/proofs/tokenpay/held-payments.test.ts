@@ -38,194 +38,253 @@ interface Held {
   }[];
 }
 
-describe.skipIf(bitcoindForTests() === null)('payments that were made after a backup', () => {
-  let shop: ShopWorld;
-  let its: ShopWithdrawals;
-  let partners: Partners;
-  let env: Record<string, string>;
-  beforeAll(async () => {
-    shop = await ShopWorld.start();
-    const { world } = shop;
-    its = new ShopWithdrawals(shop, await shop.etch(2n ** 120n, 0));
-    await its.earn(1_000n, 300_000);
-    partners = new Partners(world, 860);
-    await partners.fund(80_000);
-    const secret = join(world.dir, 'secret');
-    await writeFile(secret, Buffer.alloc(32, 7), { mode: 0o600 });
-    env = {
-      ...world.database.settings,
-      BITCOIN_RPC_URL: world.bitcoind.rpcUrl,
-      BITCOIN_COOKIE_FILE: world.bitcoind.cookieFile,
-      WALLET_SEED_FILE: world.seedFile,
-      FILES_DIR: join(world.dir, 'files'),
-      SERVICE_SECRET_FILE: secret,
-    };
-  }, runMs);
-  afterAll(() => shop?.close());
-
-  const payout = async (id: string): Promise<ListedPayout> =>
-    (await listPayouts(shop.world.database.pool, 1, [id]))[0]!;
-  const untilPayout = (id: string, state: string): Promise<ListedPayout> =>
-    shop.world.eventually(async () => {
-      const one = await payout(id);
-      if (one.state === state) return one;
-      throw new Error(
-        `the payout is ${one.state}, not ${state}: ${one.stuck}\n${shop.world.logged.join('')}`,
-      );
-    });
-  const askedPayout = async (code: string): Promise<string> => {
-    const { ids } = await askPartnerPayouts(shop.world.database.pool, {
-      partner: { account: 'referral', owner: code },
-      confirmations: shop.world.payoutConfirmations,
-      isDryRun: false,
-    });
-    return ids[0]!;
-  };
-  const held = async (): Promise<Held> =>
-    JSON.parse(await runCommand(['payouts', 'held', '--json'], env)) as Held;
-  const stop = async (): Promise<void> => {
-    await shop.world.stop();
-    await shop.stop();
-  };
-  const start = async (): Promise<void> => {
-    await shop.world.follow();
-    shop.follow();
-  };
-
-  async function restore(dir: string): Promise<string> {
-    const { world } = shop;
-    await world.endReleases();
-    await shop.storeUses();
-    const client = await world.database.pool.connect();
-    await dropService(client).finally(() => client.release());
-    await rm(world.seedFile);
-    const output = await runCommand(['restore', dir, '--gap', '1000'], env);
-    await world.release();
-    return output;
-  }
-
-  test(
-    'are found in the chain and booked, and what was not paid is paid once after the release',
-    async () => {
+// each test restores the service that the test before it left
+describe.skipIf(bitcoindForTests() === null)(
+  'payments that were made after a backup',
+  { shuffle: false },
+  () => {
+    let shop: ShopWorld;
+    let its: ShopWithdrawals;
+    let partners: Partners;
+    let env: Record<string, string>;
+    beforeAll(async () => {
+      shop = await ShopWorld.start();
       const { world } = shop;
-      const { pool } = world.database;
-      const [first, second] = [await partners.register(), await partners.register()];
-      await partners.deliver(first, 2_000, 1);
-      await partners.deliver(second, 3_000, world.payoutConfirmations);
-      const { order } = await world.customerOrders.create(wantedOrder(['delivered after the backup']));
-      await stop();
+      its = new ShopWithdrawals(shop, await shop.etch(2n ** 120n, 0));
+      await its.earn(1_000n, 300_000);
+      partners = new Partners(world, 860);
+      await partners.fund(80_000);
+      const secret = join(world.dir, 'secret');
+      await writeFile(secret, Buffer.alloc(32, 7), { mode: 0o600 });
+      env = {
+        ...world.database.settings,
+        BITCOIN_RPC_URL: world.bitcoind.rpcUrl,
+        BITCOIN_COOKIE_FILE: world.bitcoind.cookieFile,
+        WALLET_SEED_FILE: world.seedFile,
+        FILES_DIR: join(world.dir, 'files'),
+        SERVICE_SECRET_FILE: secret,
+      };
+    }, runMs);
+    afterAll(() => shop?.close());
 
-      // asked for and not signed in the backup
-      const paid = await its.asked(its.bitcoin(20_000, addressOf(901)));
-      const paidRunes = await its.asked(its.units(50, addressOf(902)));
-      const unpaid = await its.asked(its.bitcoin(15_000, addressOf(903)));
-      const [paidPayout, unpaidPayout] = [await askedPayout(first.code), await askedPayout(second.code)];
-      const before = await its.held();
-      const dir = join(world.dir, 'backup');
-      await runCommand(['backup', dir], env);
-
-      // after the backup, the service pays three of them, one more withdrawal, and delivers an order
-      await withTransaction(pool, async (tx) =>
-        cancelWithdrawal(tx, (await readWithdrawal(tx, null, unpaid.id))!, 'not in this life'),
-      );
-      await cancelPayout(pool, unpaidPayout, async () => undefined);
-      await world.chain.pay(order.script, Number(order.amount));
-      await start();
-      const made = await its.mined(paid.id);
-      const madeRunes = await its.mined(paidRunes.id);
-      await world.until(order.id, 'queued');
-      await world.sent(order.id);
-      await untilPayout(paidPayout, 'sent');
-      await world.chain.mineMempool();
-      await world.until(order.id, 'completed');
-      const madePayout = await untilPayout(paidPayout, 'mined');
-      const lost = await its.asked(its.bitcoin(7_000, addressOf(904)));
-      const madeLost = await its.mined(lost.id);
-      const reveal = (await world.customerOrders.read(order.id))!.transactions.find(
-        ({ kind }) => kind === 'reveal',
-      )!;
-      await stop();
-
-      const output = await restore(dir);
-      expect(output).toContain('2 payouts and 3 withdrawals were not signed in the backup');
-      expect(output).toContain('are on hold');
-      expect(await readHold(pool)).not.toBeNull();
-      await expect(runCommand(['payouts', 'release', '--yes'], env)).rejects.toMatchObject({
-        code: 'release_refused',
-        message: expect.stringContaining('Start the service') as string,
+    const payout = async (id: string): Promise<ListedPayout> =>
+      (await listPayouts(shop.world.database.pool, 1, [id]))[0]!;
+    const untilPayout = (id: string, state: string): Promise<ListedPayout> =>
+      shop.world.eventually(async () => {
+        const one = await payout(id);
+        if (one.state === state) return one;
+        throw new Error(
+          `the payout is ${one.state}, not ${state}: ${one.stuck}\n${shop.world.logged.join('')}`,
+        );
       });
+    const askedPayout = async (code: string): Promise<string> => {
+      const { ids } = await askPartnerPayouts(shop.world.database.pool, {
+        partner: { account: 'referral', owner: code },
+        confirmations: shop.world.payoutConfirmations,
+        isDryRun: false,
+      });
+      return ids[0]!;
+    };
+    const held = async (): Promise<Held> =>
+      JSON.parse(await runCommand(['payouts', 'held', '--json'], env)) as Held;
+    const untilMempool = (size: number): Promise<unknown> =>
+      shop.world.eventually(async () => {
+        const waiting = await shop.world.chain.rpc.call<string[]>('getrawmempool');
+        if (waiting.length === size) return true;
+        throw new Error(`${waiting.length} transactions wait\n${shop.world.logged.join('')}`);
+      });
+    const stop = async (): Promise<void> => {
+      await shop.world.stop();
+      await shop.stop();
+    };
+    const start = async (): Promise<void> => {
+      await shop.world.follow();
+      shop.follow();
+    };
 
-      await start();
-      // the delivery is the same transaction, so it is recognised
-      await world.until(order.id, 'completed');
-      const again = (await world.customerOrders.read(order.id))!.transactions;
-      expect(again.map(({ kind }) => kind)).not.toContain('refund');
-      expect(again.find(({ kind }) => kind === 'reveal')!.txid).toEqual(reveal.txid);
-      await world.eventually(async () => (await payout(paidPayout)).stuck === heldReason);
-      await world.eventually(async () => (await held()).behind === null);
-      // a block begins a full round, and still nothing is sent
-      await world.chain.mineEmpty(1);
-      await world.indexed();
-      await world.eventually(async () => (await held()).behind === null);
-      expect(await world.chain.rpc.call('getrawmempool')).toEqual([]);
-      for (const { id } of [paid, paidRunes, unpaid])
-        expect(await its.read(id)).toMatchObject({ state: 'pending', txid: null });
-      expect(await its.held()).toEqual(before);
+    async function restore(dir: string): Promise<string> {
+      const { world } = shop;
+      await world.endReleases();
+      await shop.storeUses();
+      const client = await world.database.pool.connect();
+      await dropService(client).finally(() => client.release());
+      await rm(world.seedFile);
+      const output = await runCommand(['restore', dir, '--gap', '1000'], env);
+      await world.release();
+      return output;
+    }
 
-      // the evidence: payments of the backup, and one that the backup does not know
-      const seen = await held();
-      expect(seen.booked.map(({ txid }) => txid).toSorted()).toEqual(
-        [...new Set([made.txid!, madeRunes.txid!, madePayout.txid!])].toSorted(),
-      );
-      expect(
-        seen.booked
-          .flatMap(({ outputs }) => outputs.flatMap(({ withdrawal }) => withdrawal ?? []))
-          .toSorted(),
-      ).toEqual([paid.id, paidRunes.id].toSorted());
-      expect(seen.booked.flatMap((each) => each.payout ?? [])).toEqual([paidPayout]);
-      expect(seen).toMatchObject({ waiting: 2, unsure: [] });
-      expect(seen.unexplained).toEqual([
-        expect.objectContaining({
-          txid: madeLost.txid,
-          isOfWallet: true,
-          outputs: [expect.objectContaining({ address: addressOf(904), sats: 7_000 })],
-        }),
-      ]);
-      await expect(runCommand(['audit'], env)).rejects.toMatchObject({ code: 'audit_differs' });
-      // the account asks again for the withdrawal that the backup lacks: it is accepted, waits, and is found
-      const asked = await its.asked(its.bitcoin(7_000, addressOf(904)));
-      expect((await held()).unexplained).toEqual([]);
+    test(
+      'are found in the chain and booked, and what was not paid is paid once after the release',
+      async () => {
+        const { world } = shop;
+        const { pool } = world.database;
+        const [first, second] = [await partners.register(), await partners.register()];
+        await partners.deliver(first, 2_000, 1);
+        await partners.deliver(second, 3_000, world.payoutConfirmations);
+        const { order } = await world.customerOrders.create(wantedOrder(['delivered after the backup']));
+        await stop();
 
-      expect(await released(env)).toContain('are booked. 2 payments are made now.');
-      expect(await readHold(pool)).toBeNull();
-      for (const [id, txid] of [
-        [paid.id, made.txid],
-        [paidRunes.id, madeRunes.txid],
-        [asked.id, madeLost.txid],
-      ] as const) {
+        // asked for and not signed in the backup
+        const paid = await its.asked(its.bitcoin(20_000, addressOf(901)));
+        const paidRunes = await its.asked(its.units(50, addressOf(902)));
+        const unpaid = await its.asked(its.bitcoin(15_000, addressOf(903)));
+        const [paidPayout, unpaidPayout] = [await askedPayout(first.code), await askedPayout(second.code)];
+        const before = await its.held();
+        const dir = join(world.dir, 'backup');
+        await runCommand(['backup', dir], env);
+
+        // after the backup, the service pays three of them, one more withdrawal, and delivers an order
+        await withTransaction(pool, async (tx) =>
+          cancelWithdrawal(tx, (await readWithdrawal(tx, null, unpaid.id))!, 'not in this life'),
+        );
+        await cancelPayout(pool, unpaidPayout, async () => undefined);
+        await world.chain.pay(order.script, Number(order.amount));
+        await start();
+        const made = await its.mined(paid.id);
+        const madeRunes = await its.mined(paidRunes.id);
+        await world.until(order.id, 'queued');
+        await world.sent(order.id);
+        await untilPayout(paidPayout, 'sent');
+        await world.chain.mineMempool();
+        await world.until(order.id, 'completed');
+        const madePayout = await untilPayout(paidPayout, 'mined');
+        const lost = await its.asked(its.bitcoin(7_000, addressOf(904)));
+        const madeLost = await its.mined(lost.id);
+        const reveal = (await world.customerOrders.read(order.id))!.transactions.find(
+          ({ kind }) => kind === 'reveal',
+        )!;
+        await stop();
+
+        const output = await restore(dir);
+        expect(output).toContain('2 payouts and 3 withdrawals were not signed in the backup');
+        expect(output).toContain('are on hold');
+        expect(await readHold(pool)).not.toBeNull();
+        await expect(runCommand(['payouts', 'release', '--yes'], env)).rejects.toMatchObject({
+          code: 'release_refused',
+          message: expect.stringContaining('Start the service') as string,
+        });
+
+        await start();
+        // the delivery is the same transaction, so it is recognised
+        await world.until(order.id, 'completed');
+        const again = (await world.customerOrders.read(order.id))!.transactions;
+        expect(again.map(({ kind }) => kind)).not.toContain('refund');
+        expect(again.find(({ kind }) => kind === 'reveal')!.txid).toEqual(reveal.txid);
+        await world.eventually(async () => (await payout(paidPayout)).stuck === heldReason);
+        await world.eventually(async () => (await held()).behind === null);
+        // a block begins a full round, and still nothing is sent
         await world.chain.mineEmpty(1);
-        expect(await its.until(id, 'completed')).toMatchObject({ txid });
-      }
-      expect((await its.mined(unpaid.id)).txid).not.toBe(made.txid);
-      expect(await untilPayout(paidPayout, 'mined')).toMatchObject({ txid: madePayout.txid });
-      await world.eventually(async () => ['sent', 'mined'].includes((await payout(unpaidPayout)).state));
-      await world.chain.mineMempool();
-      await untilPayout(unpaidPayout, 'mined');
+        await world.indexed();
+        await world.eventually(async () => (await held()).behind === null);
+        expect(await world.chain.rpc.call('getrawmempool')).toEqual([]);
+        for (const { id } of [paid, paidRunes, unpaid])
+          expect(await its.read(id)).toMatchObject({ state: 'pending', txid: null });
+        expect(await its.held()).toEqual(before);
 
-      // each was paid once
-      expect(await world.chain.unspentOf(901)).toBe(20_000);
-      expect(await its.unitsOf((await shop.scriptOf(addressOf(902))) as Uint8Array)).toBe(50n);
-      expect(await world.chain.unspentOf(903)).toBe(15_000);
-      expect(await world.chain.unspentOf(904)).toBe(7_000);
-      for (const [{ owner }, id] of [
-        [first, paidPayout],
-        [second, unpaidPayout],
-      ] as const)
-        expect(await world.chain.unspentOf(owner)).toBe((await payout(id)).sats);
-      await its.audit();
-      expect(await world.audit()).toMatchObject({ differing: 0, payouts: [], differences: [] });
-      expect(await runCommand(['payouts', 'held'], env)).toBe('payments are not on hold\n');
-    },
-    runMs,
-  );
-});
+        // the evidence: payments of the backup, and one that the backup does not know
+        const seen = await held();
+        expect(seen.booked.map(({ txid }) => txid).toSorted()).toEqual(
+          [...new Set([made.txid!, madeRunes.txid!, madePayout.txid!])].toSorted(),
+        );
+        expect(
+          seen.booked
+            .flatMap(({ outputs }) => outputs.flatMap(({ withdrawal }) => withdrawal ?? []))
+            .toSorted(),
+        ).toEqual([paid.id, paidRunes.id].toSorted());
+        expect(seen.booked.flatMap((each) => each.payout ?? [])).toEqual([paidPayout]);
+        expect(seen).toMatchObject({ waiting: 2, unsure: [] });
+        expect(seen.unexplained).toEqual([
+          expect.objectContaining({
+            txid: madeLost.txid,
+            isOfWallet: true,
+            outputs: [expect.objectContaining({ address: addressOf(904), sats: 7_000 })],
+          }),
+        ]);
+        await expect(runCommand(['audit'], env)).rejects.toMatchObject({ code: 'audit_differs' });
+        // the account asks again for the withdrawal that the backup lacks: it is accepted, waits, and is found
+        const asked = await its.asked(its.bitcoin(7_000, addressOf(904)));
+        expect((await held()).unexplained).toEqual([]);
+
+        expect(await released(env)).toContain('are booked. 2 payments are made now.');
+        expect(await readHold(pool)).toBeNull();
+        for (const [id, txid] of [
+          [paid.id, made.txid],
+          [paidRunes.id, madeRunes.txid],
+          [asked.id, madeLost.txid],
+        ] as const) {
+          await world.chain.mineEmpty(1);
+          expect(await its.until(id, 'completed')).toMatchObject({ txid });
+        }
+        expect((await its.mined(unpaid.id)).txid).not.toBe(made.txid);
+        expect(await untilPayout(paidPayout, 'mined')).toMatchObject({ txid: madePayout.txid });
+        await world.eventually(async () => ['sent', 'mined'].includes((await payout(unpaidPayout)).state));
+        await world.chain.mineMempool();
+        await untilPayout(unpaidPayout, 'mined');
+
+        // each was paid once
+        expect(await world.chain.unspentOf(901)).toBe(20_000);
+        expect(await its.unitsOf((await shop.scriptOf(addressOf(902))) as Uint8Array)).toBe(50n);
+        expect(await world.chain.unspentOf(903)).toBe(15_000);
+        expect(await world.chain.unspentOf(904)).toBe(7_000);
+        for (const [{ owner }, id] of [
+          [first, paidPayout],
+          [second, unpaidPayout],
+        ] as const)
+          expect(await world.chain.unspentOf(owner)).toBe((await payout(id)).sats);
+        await its.audit();
+        expect(await world.audit()).toMatchObject({ differing: 0, payouts: [], differences: [] });
+        expect(await runCommand(['payouts', 'held'], env)).toBe('payments are not on hold\n');
+      },
+      runMs,
+    );
+
+    test(
+      'are recognised if they replaced a transaction that the backup has',
+      async () => {
+        const { world } = shop;
+        const partner = await partners.register();
+        await partners.deliver(partner, 4_000, world.payoutConfirmations);
+        const sent = await its.asked(its.bitcoin(11_000, addressOf(905)));
+        const { txid: firstTxid } = await its.until(sent.id, 'processing');
+        const id = await askedPayout(partner.code);
+        const first = await untilPayout(id, 'sent');
+        await stop();
+        const dir = join(world.dir, 'backup of sent payments');
+        await runCommand(['backup', dir], env);
+
+        // after the backup, fees rise, and both are replaced and mined
+        const { bumps } = world;
+        world.bumps = { ...bumps, afterMs: 0 };
+        world.estimate = 12_000n;
+        await start();
+        await world.chain.mineEmpty(1);
+        await world.eventually(async () => (await payout(id)).txid !== first.txid);
+        await world.eventually(async () => (await its.read(sent.id)).txid !== firstTxid);
+        await untilMempool(2);
+        await world.chain.mineMempool();
+        const made = await untilPayout(id, 'mined');
+        const madeSent = await its.until(sent.id, 'completed');
+        await stop();
+        world.bumps = bumps;
+        world.estimate = null;
+
+        await restore(dir);
+        await start();
+        await world.eventually(async () => (await held()).behind === null);
+        const seen = await held();
+        expect(seen.booked.map(({ txid }) => txid).toSorted()).toEqual([made.txid, madeSent.txid].toSorted());
+        expect(seen).toMatchObject({ waiting: 0, unsure: [], unexplained: [] });
+        expect(await released(env)).toContain('2 found transactions are booked. 0 payments are made now.');
+        await world.chain.mineEmpty(1);
+        expect(await untilPayout(id, 'mined')).toMatchObject({ txid: made.txid });
+        expect(await its.until(sent.id, 'completed')).toMatchObject({ txid: madeSent.txid });
+        expect(await world.chain.unspentOf(905)).toBe(11_000);
+        expect(await world.chain.unspentOf(partner.owner)).toBe(made.sats);
+        await its.audit();
+        expect(await world.audit()).toMatchObject({ differing: 0, payouts: [] });
+      },
+      runMs,
+    );
+  },
+);
