@@ -20,7 +20,7 @@ describe('satscribe payouts', () => {
   test.each([
     [
       'payouts',
-      'missing subcommand; use satscribe payouts list, referrals, creators, revenue, send or cancel',
+      'missing subcommand; use satscribe payouts list, referrals, creators, revenue, send, cancel, held, hold or release',
     ],
     ['payouts pay', 'unknown subcommand pay; use satscribe payouts list, '],
     ['payouts list old', 'unexpected word old; satscribe payouts --help shows the usage'],
