@@ -1720,6 +1720,29 @@ CREATE TABLE service.payment_blocks (
   CONSTRAINT payment_blocks_height_check CHECK ((height >= 0))
 );
 
+CREATE TABLE service.payment_holds (
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  began_at timestamp with time zone NOT NULL DEFAULT now(),
+  backup_at timestamp with time zone NOT NULL,
+  height integer,
+  orders_end integer NOT NULL,
+  own_end integer NOT NULL,
+  fees_end integer NOT NULL,
+  released_at timestamp with time zone,
+  booked integer,
+  released integer,
+  CONSTRAINT payment_holds_pkey PRIMARY KEY (id),
+  CONSTRAINT payment_holds_booked_check CHECK ((booked >= 0)),
+  CONSTRAINT payment_holds_check CHECK (((released_at IS NULL) = (booked IS NULL))),
+  CONSTRAINT payment_holds_check1 CHECK (((released_at IS NULL) = (released IS NULL))),
+  CONSTRAINT payment_holds_fees_end_check CHECK ((fees_end >= 0)),
+  CONSTRAINT payment_holds_height_check CHECK ((height >= 0)),
+  CONSTRAINT payment_holds_orders_end_check CHECK ((orders_end >= 0)),
+  CONSTRAINT payment_holds_own_end_check CHECK ((own_end >= 0)),
+  CONSTRAINT payment_holds_released_check CHECK ((released >= 0))
+);
+CREATE UNIQUE INDEX payment_holds_active ON service.payment_holds USING btree (((released_at IS NULL))) WHERE (released_at IS NULL);
+
 CREATE TABLE service.payment_inputs (
   txid bytea NOT NULL,
   spender bytea NOT NULL,
