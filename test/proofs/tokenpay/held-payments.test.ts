@@ -87,6 +87,14 @@ describe.skipIf(bitcoindForTests() === null)(
     };
     const held = async (): Promise<Held> =>
       JSON.parse(await runCommand(['payouts', 'held', '--json'], env)) as Held;
+    /** Mines what is in the mempool until a condition is true. */
+    const minedUntil = (isSo: () => Promise<boolean>): Promise<unknown> =>
+      shop.world.eventually(async () => {
+        if (await isSo()) return true;
+        const { chain, logged } = shop.world;
+        if ((await chain.rpc.call<string[]>('getrawmempool')).length > 0) await chain.mineMempool();
+        throw new Error(logged.join(''));
+      });
     const untilMempool = (size: number): Promise<unknown> =>
       shop.world.eventually(async () => {
         const waiting = await shop.world.chain.rpc.call<string[]>('getrawmempool');
@@ -136,19 +144,18 @@ describe.skipIf(bitcoindForTests() === null)(
 
         // after the backup, the service pays three of them, one more withdrawal, and delivers an order
         await withTransaction(pool, async (tx) =>
-          cancelWithdrawal(tx, (await readWithdrawal(tx, null, unpaid.id))!, 'not in this life'),
+          cancelWithdrawal(tx, (await readWithdrawal(tx, null, unpaid.id))!, 'cancelled after the backup'),
         );
         await cancelPayout(pool, unpaidPayout, async () => undefined);
         await world.chain.pay(order.script, Number(order.amount));
         await start();
         const made = await its.mined(paid.id);
         const madeRunes = await its.mined(paidRunes.id);
-        await world.until(order.id, 'queued');
-        await world.sent(order.id);
-        await untilPayout(paidPayout, 'sent');
-        await world.chain.mineMempool();
-        await world.until(order.id, 'completed');
-        const madePayout = await untilPayout(paidPayout, 'mined');
+        await minedUntil(
+          async () => (await world.customerOrders.read(order.id))?.order.state === 'completed',
+        );
+        await minedUntil(async () => (await payout(paidPayout)).state === 'mined');
+        const madePayout = await payout(paidPayout);
         const lost = await its.asked(its.bitcoin(7_000, addressOf(904)));
         const madeLost = await its.mined(lost.id);
         const reveal = (await world.customerOrders.read(order.id))!.transactions.find(
@@ -218,9 +225,7 @@ describe.skipIf(bitcoindForTests() === null)(
         }
         expect((await its.mined(unpaid.id)).txid).not.toBe(made.txid);
         expect(await untilPayout(paidPayout, 'mined')).toMatchObject({ txid: madePayout.txid });
-        await world.eventually(async () => ['sent', 'mined'].includes((await payout(unpaidPayout)).state));
-        await world.chain.mineMempool();
-        await untilPayout(unpaidPayout, 'mined');
+        await minedUntil(async () => (await payout(unpaidPayout)).state === 'mined');
 
         // each was paid once
         expect(await world.chain.unspentOf(901)).toBe(20_000);
