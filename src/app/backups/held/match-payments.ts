@@ -145,10 +145,14 @@ const sameAt =
     return payee.rune.id !== null && units.size === 1 && units.get(payee.rune.id) === payee.rune.units;
   };
 
-/** Whether the outputs of the wallet are at most one change output, at the key of the payout if it has one. */
+/**
+ * Whether all outputs of the wallet are change at one key, that of the payout if it has one. A batch has change of sats
+ * and of runes at its key.
+ */
 function hasOneChange({ outputs }: FoundTransaction, ownIndex: number | null): boolean {
   const keys = outputs.flatMap(({ key }): WalletKey[] => (key === null ? [] : [key]));
-  return keys.length <= 1 && keys.every(({ branch, index }) => branch === 1 && (ownIndex ?? index) === index);
+  const own = ownIndex ?? keys[0]?.index;
+  return keys.every(({ branch, index }) => branch === 1 && index === own);
 }
 
 /** Open payments that a transaction without a booking seems to make. */

@@ -116,6 +116,7 @@ describe('found transactions beside open payments', () => {
       ['b9', 3n],
       ['b2', 9n],
       ['cc', 1n, own(3)],
+      ['cc', 2n, own(3)],
     ]);
     expect(match([batch], open({ withdrawals }))).toEqual({
       booked: [['x', null, false, ['w1', null, 'w3']]],
