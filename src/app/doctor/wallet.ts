@@ -7,6 +7,7 @@ import { type LastAudit, readLastAudit } from '#orders/audit/audit.store.ts';
 import { readFreeSats, spareOf } from '#orders/funds/spare-sats.ts';
 import { countOrders } from '#orders/order/order-counts.queries.ts';
 import { reservedSats } from '#payouts/owed/reserved-sats.queries.ts';
+import { holdText, type PaymentHold, readHold } from '#purse/holding/payment-hold.store.ts';
 import { markFileOf } from '#src/app/ordering/wallet.ts';
 import { type BranchEnds, covers } from '#wallet/indices/branch-ends.ts';
 import { readMark } from '#wallet/indices/mark-file.ts';
@@ -55,7 +56,8 @@ export const walletSubject: Subject = {
     const found = await database;
     const wallet = found === null ? null : await readWallet(found.pool);
     const facts = await askSeed(config, found === null ? 'unread' : wallet);
-    const findings = judgeSeed(facts, config.role);
+    const hold = found === null || wallet === null ? null : await readHold(found.pool);
+    const findings = [...judgeSeed(facts, config.role), ...judgeHold(hold)];
     if (found === null || wallet === null || config.walletSeedFile === undefined) return findings;
     const mark = await askMark(found.pool, config, config.walletSeedFile, wallet);
     return [
@@ -150,6 +152,10 @@ function withoutSeed(wallet: SeedFacts['wallet'], role: Config['role']): Finding
     return advice('wallet.seed', 'The role orders has no seed: this process only sends webhooks.', action);
   return ok('wallet.seed', 'No wallet is set up: this service takes no orders.');
 }
+
+/** Judges whether payments are on hold after a restore. Pure. */
+export const judgeHold = (hold: PaymentHold | null): Finding[] =>
+  hold === null ? [] : [coded('wallet.hold', { code: 'restored_on_hold', message: holdText(hold) })];
 
 /** Judges the mark of the wallet. Pure. */
 export function judgeMark({ path, mark, release, isFolderWritable }: MarkFacts): Finding[] {

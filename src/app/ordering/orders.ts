@@ -26,6 +26,7 @@ import { NodeWatch } from '#orders/sending/node-watch.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { auditPayouts } from '#payouts/audit/audit-payouts.ts';
 import { type FollowedPayoutParts, PayoutRounds } from '#payouts/following/follow-payouts.ts';
+import { holdText } from '#purse/holding/payment-hold.store.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import { openAnsweringPool } from '#src/app/database/answering-pool.ts';
 import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
@@ -149,6 +150,7 @@ export function startOrders(
   // this is only a hint; other parts report a database that does not answer
   if (walletSeedFile === undefined) return void warnWithoutSeed(database, log).catch(() => undefined);
   const bumps = bumpParts(config, database, metrics);
+  const besideParts = { ...bumps, log: logger.child({ part: 'payouts' }), onHold: tellHold(health, log) };
   const handing = minerHandingOf({ config, lifecycle }, database, { metrics }, log);
   const work = async (signal: AbortSignal): Promise<void> => {
     const wallet = await awaitWallet(database, signal);
@@ -190,13 +192,7 @@ export function startOrders(
         releaseIndices: releasesOf(health, database, mark, log),
         handPackages: handing,
         returnCoins,
-        beside: payoutsOf(config, {
-          node,
-          signer,
-          ...bumps,
-          log: logger.child({ part: 'payouts' }),
-          onHold: tellHold(health, log),
-        }),
+        beside: payoutsOf(config, { node, signer, ...besideParts }),
         signal,
         log,
       });
@@ -258,12 +254,12 @@ function tellHold(
     if ((hold !== null) === isTold) return;
     isTold = hold !== null;
     if (hold === null) {
-      health.report('payments', null);
+      health.reportDegraded('payments', null);
       log.info('payments are released');
       return;
     }
-    const message = `The database was restored from a backup of ${hold.backupAt.toISOString()}, so payouts, withdrawals and refunds wait. Run satscribe payouts held, and then satscribe payouts release.`;
-    health.report('payments', new AppError('restored_on_hold', message));
+    const message = holdText(hold);
+    health.reportDegraded('payments', new AppError('restored_on_hold', message));
     log.warn({ code: 'restored_on_hold' }, message);
   };
 }

@@ -13,6 +13,7 @@ import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { Problem } from '#kernel/reports/health.ts';
 import { runeLetters } from '#kernel/runes/rune.ts';
 import { minimumRuneAt } from '#kernel/runes/unlock-schedule.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
@@ -116,6 +117,8 @@ const ownObject = Type.Object({
   lag: nullable(Type.Object({ blocks: Type.Integer(), seconds: Type.Integer() })),
   /** Problems of this process. */
   problems: Type.Array(problem),
+  /** Parts of this process that do less than usual until the operator acts. */
+  degraded: Type.Array(problem),
   /** Tables that are derived from blocks, and their progress (docs/runbook.md, "Derived tables"). */
   derivedTables: Type.Array(derivedTable),
   /**
@@ -227,7 +230,8 @@ export async function ownStatus(
     totals: { blessed, cursed, lostSats },
     source: sourceOf(standing),
     lag: standing.lag,
-    problems: health.problems().map(({ since, ...rest }) => ({ ...rest, since: since.toISOString() })),
+    problems: health.problems().map(shownProblem),
+    degraded: health.degraded().map(shownProblem),
     derivedTables: await derivedTablesOf(client),
     cumulativeHashes: await cumulativeHashesOf(client, eventKinds),
     mempool: await mempoolOf(client),
@@ -243,6 +247,11 @@ export async function ownStatus(
     },
   };
 }
+
+const shownProblem = ({ since, ...rest }: Problem): Static<typeof problem> => ({
+  ...rest,
+  since: since.toISOString(),
+});
 
 async function derivedTablesOf(client: Snapshot['client']): Promise<Static<typeof derivedTable>[]> {
   const reports = await derivedTableReports(client);

@@ -83,9 +83,9 @@ function indexWords({ source, lag, tip }: Own): StateWords {
  * The problems, described by the meaning of their codes. Their messages are left out, because messages may contain
  * names of machines, and readers of this page cannot fix the problems.
  */
-function problemsOf({ problems, source, search, derivedTables }: Own): StatusView['problems'] {
+function problemsOf({ problems, degraded, source, search, derivedTables }: Own): StatusView['problems'] {
   const codes = [
-    ...problems.map(({ code }) => code),
+    ...[...problems, ...degraded].map(({ code }) => code),
     ...(source?.problem === null || source === null ? [] : [source.problem.code]),
     ...(search.server?.problem === null || search.server === null ? [] : [search.server.problem.code]),
     ...derivedTables.flatMap(({ problem }) => (problem === null ? [] : [problem.code])),

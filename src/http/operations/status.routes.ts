@@ -29,6 +29,11 @@ import { statusMarkup } from './status-page.ts';
 
 const nullableInteger = Type.Union([Type.Integer(), Type.Null()]);
 const liveAnswer = Type.Object({ status: Type.Literal('ok') });
+const reason = Type.Object({
+  code: Type.String(),
+  message: Type.String(),
+  since: Type.Union([Type.String(), Type.Null()]),
+});
 const readyFacts = Type.Object({
   role: Type.String(),
   /** The state of the follower, or `standby`. `null` if unknown. */
@@ -42,19 +47,15 @@ const readyFacts = Type.Object({
    * incomplete.
    */
   catchingUp: Type.Array(Type.Object({ name: Type.String(), height: nullableInteger })),
+  /** Parts of this process that do less than usual until the operator acts. The service may be ready meanwhile. */
+  degraded: Type.Array(reason),
 });
 type Facts = Static<typeof readyFacts>;
 const readyAnswer = Type.Object({ status: Type.Literal('ok'), ...readyFacts.properties });
 const notReadyAnswer = Type.Object({
   status: Type.Literal('error'),
   reason: Type.String(),
-  reasons: Type.Array(
-    Type.Object({
-      code: Type.String(),
-      message: Type.String(),
-      since: Type.Union([Type.String(), Type.Null()]),
-    }),
-  ),
+  reasons: Type.Array(reason),
   ...readyFacts.properties,
 });
 
@@ -204,7 +205,7 @@ function reasonsOf(
   return unreadyReasons(standing, own, { lagMaxBlocks });
 }
 
-function factsOf(standing: Standing | null, { role, standsBy }: Operations): Facts {
+function factsOf(standing: Standing | null, { role, standsBy, health }: Operations): Facts {
   const unknown = {
     state: null,
     height: null,
@@ -212,6 +213,7 @@ function factsOf(standing: Standing | null, { role, standsBy }: Operations): Fac
     lagBlocks: null,
     lagSeconds: null,
     catchingUp: [],
+    degraded: shown(health.degraded()),
   };
   if (standing === null) return { role, ...unknown };
   const { status, tip, lag, behind } = standing;
@@ -223,9 +225,10 @@ function factsOf(standing: Standing | null, { role, standsBy }: Operations): Fac
     lagBlocks: lag === null ? null : lag.blocks,
     lagSeconds: lag === null ? null : lag.seconds,
     catchingUp: behind.map(({ name, tip: reached }) => ({ name, height: reached?.height ?? null })),
+    degraded: shown(health.degraded()),
   };
 }
 
-function shown(reasons: readonly Reason[]): { code: string; message: string; since: string | null }[] {
+function shown(reasons: readonly Reason[]): Static<typeof reason>[] {
   return reasons.map(({ code, message, since }) => ({ code, message, since: since?.toISOString() ?? null }));
 }

@@ -17,6 +17,10 @@ export interface PaymentHold {
 export const heldReason =
   'The database of this service was restored from a backup, so payments are on hold. The payment is made after the operator releases it.';
 
+/** What the operator reads while payments are on hold. */
+export const holdText = ({ backupAt }: Pick<PaymentHold, 'backupAt'>): string =>
+  `The database was restored from a backup of ${backupAt.toISOString()}, so payouts, withdrawals and refunds wait. Run satscribe payouts held, and then satscribe payouts release.`;
+
 /** Reads the hold that is active now. Returns null if payments are not on hold. */
 export async function readHold(client: pg.Pool | pg.ClientBase): Promise<PaymentHold | null> {
   const { rows } = await client.query<{

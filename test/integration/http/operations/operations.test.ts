@@ -192,6 +192,27 @@ describe('/health/ready', () => {
     expect(await ready(running)).toMatchObject({ status: 200 });
   });
 
+  test('is ok while payments are on hold after a restore, and names the hold', async () => {
+    const health = createHealth();
+    const running = await open({ operations: { health } });
+    await say(running, { source: 'folder ./x', state: 'ended' });
+    expect(await ready(running)).toMatchObject({ status: 200, body: { degraded: [] } });
+    health.reportDegraded('payments', new AppError('restored_on_hold', 'Payments wait.'));
+    const degraded = [
+      { code: 'restored_on_hold', message: 'Payments wait.', since: expect.any(String) as string },
+    ];
+    expect(await ready(running)).toMatchObject({ status: 200, body: { status: 'ok', degraded } });
+    const status = await running.app.inject({ url: '/status', headers: { accept: 'application/json' } });
+    expect(status.json()).toMatchObject({ satscribe: { problems: [], degraded } });
+    const page = await running.app.inject({ url: '/status', headers: { accept: 'text/html' } });
+    expect(page.body).toContain(errorCodes.restored_on_hold.meaning);
+    health.report('indexing', new AppError('block_corrupt', 'Block 2 is corrupt.'));
+    expect(await ready(running)).toMatchObject({
+      status: 503,
+      body: { reasons: [{ code: 'block_corrupt' }], degraded },
+    });
+  });
+
   test('is ok for a standby process, whatever the other one reports', async () => {
     const running = await open({ operations: { role: 'indexer', standsBy: () => true } });
     await say(running, { state: 'waiting', code: 'node_unreachable', seconds: 100 });

@@ -14,7 +14,7 @@ import { type IndexFacts, judgeIndex, judgeRoom, judgeServers } from '#src/app/d
 import { judgeService, readReady } from '#src/app/doctor/service.ts';
 import { judgeSettings } from '#src/app/doctor/settings.ts';
 import { judgeVersions } from '#src/app/doctor/versions.ts';
-import { judgeMark, judgeOrders, judgeSeed, type MarkFacts } from '#src/app/doctor/wallet.ts';
+import { judgeHold, judgeMark, judgeOrders, judgeSeed, type MarkFacts } from '#src/app/doctor/wallet.ts';
 import { judgeQueue, judgeSecret } from '#src/app/doctor/webhooks.ts';
 
 /** Checks and levels of findings, `node.rest advice`. */
@@ -298,6 +298,19 @@ test.each<[Partial<MarkFacts>, string[]]>([
   [{ release: { ...mark.release, problem: 'wallet_mark_unwritable' } }, ['wallet.mark broken']],
 ])('a mark %#', (changed, expected) => {
   expect(faults(judgeMark({ ...mark, ...changed }))).toEqual(expected);
+});
+
+test('payments on hold after a restore are named with what to do', () => {
+  expect(judgeHold(null)).toEqual([]);
+  const hold = { beganAt: new Date(9), backupAt: new Date(5), height: null, ends };
+  expect(judgeHold(hold)).toEqual([
+    {
+      check: 'wallet.hold',
+      level: 'broken',
+      message: expect.stringContaining('1970-01-01T00:00:00.005Z') as string,
+      action: expect.stringContaining('satscribe payouts held') as string,
+    },
+  ]);
 });
 
 const orders = { stuck: 0, audit: null, spareSats: 20_000n, bumpMaxSats: 20_000 };

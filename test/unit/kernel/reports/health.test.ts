@@ -18,6 +18,19 @@ describe('the health of a process', () => {
     expect(health.problems().map(({ code }) => code)).toEqual(['postgres_lost']);
   });
 
+  test('keeps parts that do less than usual apart, because the process stays ready', () => {
+    const health = createHealth(() => at(3));
+    health.reportDegraded('payments', new AppError('restored_on_hold', 'Payments wait.'));
+    expect(health.problems()).toEqual([]);
+    expect(health.degraded()).toEqual([
+      { code: 'restored_on_hold', message: 'Payments wait.', since: at(3) },
+    ]);
+    health.report('payments', null);
+    expect(health.degraded()).toHaveLength(1);
+    health.reportDegraded('payments', null);
+    expect(health.degraded()).toEqual([]);
+  });
+
   test('keeps the time since when the same problem lasts, and restarts it for another problem', () => {
     let second = 0;
     const health = createHealth(() => at(second));
