@@ -46,20 +46,19 @@ export async function release(context: CommandContext): Promise<void> {
   const { flags, print, lifecycle } = context;
   await withHeld(context, async (found, pool) => {
     if (found === null) throw new AppError('release_refused', 'Payments are not on hold.');
-    requireReleasable(found, flags['pay-again'] !== undefined);
-    const left = countLeft(found);
+    const mayPayAgain = flags['pay-again'] !== undefined;
+    requireReleasable(found, mayPayAgain);
     if (flags['yes'] === undefined) {
       await print(textOf(found));
       const { stdin: input, stderr: output } = process;
-      await confirm(questionOf(found, left), { input, output, signal: lifecycle.signal });
+      await confirm(questionOf(found), { input, output, signal: lifecycle.signal });
     }
-    if (!(await bookAndRelease(pool, found.bookings, left)))
-      throw new AppError('release_refused', 'The payments were released meanwhile.');
-    const booked = found.bookings.length;
+    const done = await bookAndRelease(pool, found, mayPayAgain);
+    const [booked, left] = [done.bookings.length, countLeft(done)];
     await print(
       flags['json'] === undefined
         ? `${booked} found ${booked === 1 ? 'transaction is' : 'transactions are'} booked. ${left} ${left === 1 ? 'payment is' : 'payments are'} made now.\n`
-        : `${JSON.stringify({ ...jsonOf(found), released: left })}\n`,
+        : `${JSON.stringify({ ...jsonOf(done), isOnHold: false, released: left })}\n`,
     );
   });
 }
@@ -86,8 +85,8 @@ async function withHeld(
   );
 }
 
-const questionOf = ({ bookings }: HeldPayments, left: number): string =>
-  `Book ${bookings.length} found transactions, and make ${left} payments?`;
+const questionOf = (found: HeldPayments): string =>
+  `Book ${found.bookings.length} found transactions, and make ${countLeft(found)} payments?`;
 
 async function shown({ flags, print }: CommandContext, found: HeldPayments | null): Promise<void> {
   if (flags['json'] !== undefined)
@@ -101,11 +100,12 @@ const whyUnsure: Readonly<Record<UnsurePayment['why'], string>> = {
   runes: 'the output has other runes, or the index does not know its runes',
   others: 'the transaction pays others, too',
   change: 'the transaction has several outputs of the wallet',
+  amount: 'the transaction pays another amount to the address',
 };
 
 /** The payments on hold and the found transactions, in words. */
 export function textOf(found: HeldPayments): string {
-  const { hold, behind, bookings, unsure, unexplained } = found;
+  const { hold, behind, bookings, unsure, unknown, unexplained } = found;
   const lines = [
     `payments are on hold since ${hold.beganAt.toISOString()}, after the restore of a backup of ${hold.backupAt.toISOString()}`,
     `${countLeft(found)} payments wait, and the chain does not have them`,
@@ -119,6 +119,10 @@ export function textOf(found: HeldPayments): string {
       );
   }
   for (const made of unexplained) lines.push(...unexplainedLines(made, unsure));
+  for (const { found: made, output } of unknown)
+    lines.push(
+      `the database does not have the payment of ${output.value} sats to ${output.address ?? output.script} by ${made.txid}: have it asked for again before the release`,
+    );
   return `${terminalLines(lines)}\n`;
 }
 
@@ -152,7 +156,7 @@ function unexplainedLines(made: FoundTransaction, unsure: readonly UnsurePayment
 
 /** The same for programs. */
 export function jsonOf(found: HeldPayments): object {
-  const { hold, behind, bookings, unsure, unexplained } = found;
+  const { hold, behind, bookings, unsure, unknown, unexplained } = found;
   return {
     isOnHold: true,
     since: hold.beganAt,
@@ -178,6 +182,13 @@ export function jsonOf(found: HeldPayments): object {
       address: payee.address,
       sats: Number(payee.sats),
       why,
+    })),
+    unknown: unknown.map(({ found: { txid, height }, output: { value, address, script } }) => ({
+      txid,
+      height,
+      sats: Number(value),
+      address,
+      script,
     })),
     unexplained: unexplained.map((made) => ({
       txid: made.txid,

@@ -39,7 +39,7 @@ export const backupErrors = {
   },
   release_refused: {
     meaning:
-      'Payments stay on hold after the restore, because the chain is not followed to its tip, or has payments that cannot be told from those that wait.',
+      'Payments stay on hold after the restore, because the chain is not followed to its tip, or has payments that the database lacks or that cannot be told from those that wait.',
     action:
       'Do what the message says, then run `satscribe payouts release` again. It changes nothing until it succeeds.',
     retry: 'never',

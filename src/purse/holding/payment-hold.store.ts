@@ -17,7 +17,7 @@ export interface PaymentHold {
 export const heldReason =
   'The database of this service was restored from a backup, so payments are on hold. The payment is made after the operator releases it.';
 
-/** What the operator reads while payments are on hold. */
+/** The text for the operator while payments are on hold. */
 export const holdText = ({ backupAt }: Pick<PaymentHold, 'backupAt'>): string =>
   `The database was restored from a backup of ${backupAt.toISOString()}, so payouts, withdrawals and refunds wait. Run satscribe payouts held, and then satscribe payouts release.`;
 

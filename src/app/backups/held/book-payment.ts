@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import { parseTxid } from '#kernel/primitives/hash.ts';
+import { displayHash, parseTxid } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import { leaseOwnIndex } from '#payouts/following/make-payout.ts';
@@ -11,33 +12,43 @@ import { isBatch, type Payout, type StoredPayoutPlan } from '#payouts/payout/pay
 import { readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
 import { refundWatchers } from '#purse/destinations/own-scripts.ts';
 import { endHold } from '#purse/holding/payment-hold.store.ts';
-import { insertTransaction, markSent } from '#purse/transactions/wallet-transactions.store.ts';
+import { OutputTaken } from '#purse/transactions/spends.store.ts';
+import {
+  insertTransaction,
+  markSent,
+  type NewTransaction,
+} from '#purse/transactions/wallet-transactions.store.ts';
 import { putBatch } from '#tokenpay/withdrawing/withdrawals.store.ts';
 import { settleBatch } from '#withdrawals/settle-batch.ts';
 import { type FoundOutput, isReturn } from './found-transaction.ts';
-import type { Booking } from './match-payments.ts';
+import { countLeft, type HeldPayments, requireReleasable } from './held-payments.ts';
+import { type Booking, matchPayments } from './match-payments.ts';
+import { readOpenPayments } from './open-payments.ts';
 
 /**
- * Books all found payments and releases the others, in one transaction. Returns false, and changes nothing, if payments
- * were not on hold.
- *
- * @param released number of payments that are made now
+ * Books all found payments and releases the others, in one transaction. Compares the found transactions with the
+ * payments that are open now, because some may have been asked for since. Returns what was done. Throws
+ * `release_refused`, and then nothing has changed.
  */
 export function bookAndRelease(
   pool: pg.Pool,
-  bookings: readonly Booking[],
-  released: number,
-): Promise<boolean> {
+  held: HeldPayments,
+  mayPayAgain: boolean,
+): Promise<HeldPayments> {
   return withTransaction(pool, async (tx) => {
-    const isReleased = await endHold(tx, { booked: bookings.length, released });
-    if (isReleased) for (const booking of bookings) await bookPayment(tx, booking);
-    return isReleased;
+    const open = await readOpenPayments(tx);
+    const now = { ...held, open, ...matchPayments(held.found, open, held.unitsAt) };
+    requireReleasable(now, mayPayAgain);
+    if (!(await endHold(tx, { booked: now.bookings.length, released: countLeft(now) })))
+      throw new AppError('release_refused', 'The payments were released meanwhile. Nothing is left to do.');
+    for (const booking of now.bookings) await bookPayment(tx, booking);
+    return now;
   });
 }
 
 /**
  * Stores a found transaction as the transaction of its payout, as if this database had signed it. The rounds of payouts
- * then find its block, and post its ledger entries. Throws `OutputTaken`.
+ * then find its block, and post its ledger entries. Throws `release_refused`.
  */
 async function bookPayment(tx: pg.ClientBase, booking: Booking): Promise<void> {
   const payout = await payoutOf(tx, booking);
@@ -60,7 +71,11 @@ async function payoutOf(tx: pg.ClientBase, { open, paid }: Booking): Promise<Pay
   const withdrawals = paid.flatMap(({ payee }) => payee?.withdrawal ?? []);
   if (open === null) await putBatch(tx, withdrawals, id);
   const payout = await lockPayout(tx, id);
-  assert(payout !== null && ['asked', 'signed', 'sent'].includes(payout.state), 'the payout is still open');
+  if (payout === null || !['asked', 'signed', 'sent'].includes(payout.state))
+    throw new AppError(
+      'release_refused',
+      `The payout ${id} changed meanwhile. Run satscribe payouts release again.`,
+    );
   return payout;
 }
 
@@ -72,7 +87,7 @@ async function storeFound(
   const txid = parseTxid(found.txid);
   assert(txid !== null, 'a found transaction has a txid');
   const plan = planOf(found, paid, isBatch(kind));
-  await insertTransaction(tx, {
+  await insertFound(tx, {
     txid,
     kind: 'payout',
     orderId: null,
@@ -84,9 +99,20 @@ async function storeFound(
     fee: BigInt(sumOf(plan.inputs) - sumOf(plan.outputs)),
     replaces: isReplacement ? (open?.family ?? null) : null,
     ownIndex,
-    isFound: true,
   });
   await markSent(tx, txid, null);
+}
+
+async function insertFound(tx: pg.ClientBase, made: NewTransaction): Promise<void> {
+  try {
+    await insertTransaction(tx, { ...made, isFound: true });
+  } catch (error) {
+    if (!(error instanceof OutputTaken)) throw error;
+    throw new AppError(
+      'release_refused',
+      `The transaction ${displayHash(made.txid)} spends a coin that a stored transaction spends, too. The service gives up the stored transaction PAYOUT_CONFIRMATIONS blocks after it found the coin spent. Run satscribe payouts release again then.`,
+    );
+  }
 }
 
 /** Watches the change, or a receiver if there is no change, because its block is found by a watched output. */

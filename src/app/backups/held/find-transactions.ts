@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
+import type { WalletKey } from '#kernel/contracts/transaction-plan.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash, parseTxid } from '#kernel/primitives/hash.ts';
 import { type CoinKey, coinKeysOf } from '#purse/coins/coin-keys.queries.ts';
@@ -75,6 +76,8 @@ export async function findTransactions(chain: ChainSince): Promise<FoundTransact
 
 class Finder {
   readonly found: FoundTransaction[] = [];
+  /** Keys of outputs of the wallet that the read transactions made, by `<txid>:<vout>`. The database may lack them. */
+  readonly #made = new Map<string, WalletKey>();
   readonly #chain: ChainSince;
   readonly #addresses: WalletAddresses;
 
@@ -101,10 +104,10 @@ class Finder {
     await this.#keepUnknown(candidates);
   }
 
-  /** Follows spends of coins in the mempool, and spends of change that such spends made. */
+  /** Follows spends of coins in the mempool, also of coins that blocks since the backup made, and of their change. */
   async readMempool(): Promise<void> {
     const { node, pool } = this.#chain;
-    let asked = [...(await readStoredCoins(pool, false)).map(outpointOf), ...this.found.flatMap(ownOutputs)];
+    let asked = [...(await readStoredCoins(pool, false)).map(outpointOf), ...this.#made.keys()];
     const seen = new Set<string>();
     while (asked.length > 0) {
       const spenders = new Set<string>();
@@ -153,9 +156,10 @@ class Finder {
     const inputs: FoundInput[] = [];
     for (const input of vin) inputs.push(await this.#inputOf(input, coins));
     const outputs: FoundOutput[] = [];
-    for (const { value, scriptPubKey } of vout) {
+    for (const [place, { value, scriptPubKey }] of vout.entries()) {
       const address = scriptPubKey.address ?? null;
       const key = await this.#addresses.keyOf(address);
+      if (key !== null) this.#made.set(`${txid}:${place}`, key);
       outputs.push({ value: BigInt(satsOfBitcoins(value)), script: scriptPubKey.hex, address, key });
     }
     const isNamed =
@@ -173,16 +177,11 @@ class Finder {
     const key =
       coin?.key ??
       (await this.#addresses.keyOf(prevout?.scriptPubKey.address ?? null)) ??
-      this.#madeKey(outpoint);
+      this.#made.get(outpoint) ??
+      null;
     if (prevout === undefined) return { outpoint, value: null, script: null, key, coin };
     const value = BigInt(satsOfBitcoins(prevout.value));
     return { outpoint, value, script: prevout.scriptPubKey.hex, key, coin };
-  }
-
-  /** The key of an output of a found transaction. */
-  #madeKey(outpoint: string): FoundInput['key'] {
-    const [txid, vout] = outpoint.split(':');
-    return this.found.find((made) => made.txid === txid)?.outputs[Number(vout)]?.key ?? null;
   }
 
   /** Keeps the transactions that the database does not know. Returns whether any was kept. */

@@ -44,6 +44,16 @@ export interface FoundTransaction {
 export const isOfWallet = ({ inputs }: Pick<FoundTransaction, 'inputs'>): boolean =>
   inputs.length > 0 && inputs.every(({ key }) => key !== null);
 
+/**
+ * Whether the wallet paid with coins of accounts or of the service. The money of an order is paid only once, because its
+ * transactions spend the payment of the order.
+ */
+export const spendsOwnMoney = (found: Pick<FoundTransaction, 'inputs'>): boolean =>
+  isOfWallet(found) &&
+  found.inputs.every(({ coin }) => coin?.held !== 'reserved') &&
+  // a key of branch 1 without a coin is of change that another found transaction made
+  found.inputs.some(({ coin, key }) => coin !== null || key?.branch === 1);
+
 /** Whether an output is an OP_RETURN, for example a runestone. */
 export const isReturn = ({ script }: Pick<FoundOutput, 'script'>): boolean => script.startsWith(returnOpcode);
 

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash, parseTxid } from '#kernel/primitives/hash.ts';
 import { formatRuneId } from '#kernel/runes/rune-id.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
@@ -18,6 +19,9 @@ import { type OpenPayments, readOpenPayments } from './open-payments.ts';
 export interface HeldPayments extends MatchedPayments {
   readonly hold: PaymentHold;
   readonly open: OpenPayments;
+  /** All found transactions, and the units of runes in their outputs. */
+  readonly found: readonly FoundTransaction[];
+  readonly unitsAt: ReadonlyMap<string, UnitsOfRunes>;
   /** Why the hold cannot be released now, in words. Null if the chain is followed to its tip. */
   readonly behind: string | null;
 }
@@ -36,7 +40,7 @@ export async function readHeldPayments(parts: HeldParts): Promise<HeldPayments |
   const hold = await readHold(pool);
   if (hold === null) return null;
   const behind = await whyBehind(pool, node);
-  const open = await readOpenPayments(pool);
+  const open = await withTransaction(pool, readOpenPayments);
   const payees = [...open.payouts.flatMap((each) => each.payees), ...open.withdrawals];
   const found = await findTransactions({
     ...parts,
@@ -44,7 +48,8 @@ export async function readHeldPayments(parts: HeldParts): Promise<HeldPayments |
     wanted: new Set(payees.map(({ script, sats }) => paidKey(script, sats))),
     ownIndices: open.payouts.flatMap(({ payout: { ownIndex } }) => ownIndex ?? []),
   });
-  return { hold, open, behind, ...matchPayments(found, open, await unitsOf(pool, found)) };
+  const unitsAt = await unitsOf(pool, found);
+  return { hold, open, behind, found, unitsAt, ...matchPayments(found, open, unitsAt) };
 }
 
 /** Why the database does not know all blocks yet. Null if it does. */
@@ -91,19 +96,29 @@ export function countLeft({ open, bookings }: HeldPayments): number {
   return unsigned.length + open.withdrawals.filter((each) => !paid.has(each)).length;
 }
 
-/** Throws `release_refused` if a payment may have been made, and if the chain is not followed to its tip. */
-export function requireReleasable({ behind, unsure }: HeldPayments, mayPayAgain: boolean): void {
+/**
+ * Throws `release_refused` if a payment may have been made, if the database does not know a payment, and if the chain is
+ * not followed to its tip.
+ */
+export function requireReleasable({ behind, unsure, unknown }: HeldPayments, mayPayAgain: boolean): void {
   if (behind !== null) throw new AppError('release_refused', behind);
   const unmined = unsure.find(({ why }) => why === 'unmined');
   if (unmined !== undefined)
     throw new AppError(
       'release_refused',
-      `The transaction ${unmined.found.txid} is in the mempool, and pays what a payment on hold would pay. Wait until a block has it.`,
+      `The transaction ${unmined.found.txid} is in the mempool, and pays ${unmined.payee.address}, which a payment on hold would pay, too. Wait until a block has the transaction, and run this command again.`,
     );
+  if (mayPayAgain) return;
   const [first] = unsure;
-  if (first !== undefined && !mayPayAgain)
+  if (first !== undefined)
     throw new AppError(
       'release_refused',
-      `The transaction ${first.found.txid} pays ${first.payee.sats} sats to ${first.payee.address}, which a payment on hold would pay too, and the service cannot tell whether it is that payment. Cancel the payment if it was made, or add --pay-again to pay it.`,
+      `The transaction ${first.found.txid} pays ${first.payee.address}, and a payment on hold would pay ${first.payee.sats} sats to that address. The service cannot tell whether the payment was made. Compare both with satscribe payouts held. Then add --pay-again if the payment was not made.`,
+    );
+  const [lost] = unknown;
+  if (lost !== undefined)
+    throw new AppError(
+      'release_refused',
+      `The transaction ${lost.found.txid} paid ${lost.output.value} sats to ${lost.output.address ?? lost.output.script}, and the database does not have that payment, so its payer has the old balance. Have it asked for again with the same receiver and amount, so that the release books it (docs/runbook.md, "Payments on hold"). Or add --pay-again to leave the balances as they are.`,
     );
 }

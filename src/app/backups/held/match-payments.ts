@@ -1,5 +1,11 @@
 import type { WalletKey } from '#kernel/contracts/transaction-plan.ts';
-import { type FoundOutput, type FoundTransaction, isOfWallet, paymentsOf } from './found-transaction.ts';
+import {
+  type FoundOutput,
+  type FoundTransaction,
+  isOfWallet,
+  paymentsOf,
+  spendsOwnMoney,
+} from './found-transaction.ts';
 import type { OpenPayments, OpenPayout, Payee } from './open-payments.ts';
 
 /** Units of runes that an output of a found transaction has, by rune. */
@@ -22,13 +28,21 @@ export interface UnsurePayment {
   readonly payee: Payee;
   /** The payout of the payment. Null for a withdrawal without a signed transaction. */
   readonly payout: string | null;
-  readonly why: 'unmined' | 'foreign' | 'runes' | 'others' | 'change';
+  readonly why: 'unmined' | 'foreign' | 'runes' | 'others' | 'change' | 'amount';
+}
+
+/** A payment after the backup that no open payment explains. */
+export interface UnknownPayment {
+  readonly found: FoundTransaction;
+  readonly output: FoundOutput;
 }
 
 /** Found transactions beside the open payments. */
 export interface MatchedPayments {
   readonly bookings: readonly Booking[];
   readonly unsure: readonly UnsurePayment[];
+  /** Payments of accounts or of the service that the database does not know. Their payers have the old balances. */
+  readonly unknown: readonly UnknownPayment[];
   /** Found transactions that make no open payment. */
   readonly unexplained: readonly FoundTransaction[];
 }
@@ -46,7 +60,6 @@ export function matchPayments(
 ): MatchedPayments {
   const left = { payouts: [...open.payouts], withdrawals: [...open.withdrawals] };
   const bookings: Booking[] = [];
-  const unsure: UnsurePayment[] = [];
   const unexplained: FoundTransaction[] = [];
   for (const made of found) {
     const booking = bookingOf(made, left, unitsAt);
@@ -58,9 +71,20 @@ export function matchPayments(
     unexplained.push(made);
   }
   // after all bookings, because a payment may be made by one transaction and only look like another one
-  for (const made of unexplained) unsure.push(...unsureOf(made, left));
-  return { bookings, unsure, unexplained };
+  const rest = [
+    ...unexplained.map((made) => ({ made, outputs: paymentsOf(made) })),
+    ...bookings.map((booking) => ({ made: booking.found, outputs: unpaired(booking) })),
+  ];
+  const unsure = rest.flatMap(({ made, outputs }) => unsureOf(made, outputs, left));
+  const unknown = rest.flatMap(({ made, outputs }) =>
+    spendsOwnMoney(made) ? outputs.map((output) => ({ found: made, output })) : [],
+  );
+  return { bookings, unsure, unknown, unexplained };
 }
+
+/** Outputs of a booked transaction that no open payment explains. */
+const unpaired = ({ paid }: Booking): FoundOutput[] =>
+  paid.flatMap(({ output, payee }) => (payee === null ? [output] : []));
 
 interface Left {
   payouts: OpenPayout[];
@@ -155,10 +179,14 @@ function hasOneChange({ outputs }: FoundTransaction, ownIndex: number | null): b
   return keys.every(({ branch, index }) => branch === 1 && index === own);
 }
 
-/** Open payments that a transaction without a booking seems to make. */
-function unsureOf(found: FoundTransaction, left: Left): UnsurePayment[] {
-  const payments = paymentsOf(found);
-  const seems = (payee: Payee): boolean => payments.some((output) => paysSats(output, payee));
+/**
+ * Open payments that outputs of a transaction seem to make. A payment of the wallet to the same script seems so with
+ * every amount, because the fee that a withdrawal pays may have been another one.
+ */
+function unsureOf(found: FoundTransaction, outputs: readonly FoundOutput[], left: Left): UnsurePayment[] {
+  const isOwn = spendsOwnMoney(found);
+  const seems = (payee: Payee): boolean =>
+    outputs.some((output) => paysSats(output, payee) || (isOwn && output.script === payee.script));
   const unsigned = left.payouts.flatMap(({ payout, payees }) =>
     payees.filter(seems).map((payee) => ({ payee, payout: payout.id })),
   );
@@ -169,6 +197,7 @@ function unsureOf(found: FoundTransaction, left: Left): UnsurePayment[] {
 function whyUnsure(found: FoundTransaction, payee: Payee): UnsurePayment['why'] {
   if (found.height === null) return 'unmined';
   if (!isOfWallet(found)) return 'foreign';
+  if (!found.outputs.some((output) => paysSats(output, payee))) return 'amount';
   if (!hasOneChange(found, null)) return 'change';
   return payee.rune === null ? 'others' : 'runes';
 }

@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import { formatRuneId } from '#kernel/runes/rune-id.ts';
 import { openPayouts, readShares } from '#payouts/payout/payout.store.ts';
@@ -40,24 +39,22 @@ export interface OpenPayments {
 }
 
 /** Reads all payments that are open. */
-export function readOpenPayments(pool: pg.Pool): Promise<OpenPayments> {
-  return withTransaction(pool, async (tx) => {
-    const payouts: OpenPayout[] = [];
-    for (const payout of await openPayouts(tx)) {
-      if (payout.state === 'mined') continue;
-      const transactions = await readPayoutTransactions(tx, payout.id);
-      const live = transactions.filter(({ isSuperseded }) => !isSuperseded);
-      const isOfWithdrawals = isBatch(payout.kind);
-      // the withdrawals of a batch that was never signed are pending
-      if (isOfWithdrawals && transactions.length === 0) continue;
-      const payees = isOfWithdrawals
-        ? await payeesOf(tx, await withdrawalsOf(tx, payout.id))
-        : await payeesOfShares(tx, payout.id);
-      const spends = new Set(live.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));
-      payouts.push({ payout, payees, family: live[0]?.family ?? null, spends });
-    }
-    return { payouts, withdrawals: await payeesOf(tx, await pendingOfAll(tx)) };
-  });
+export async function readOpenPayments(tx: pg.ClientBase): Promise<OpenPayments> {
+  const payouts: OpenPayout[] = [];
+  for (const payout of await openPayouts(tx)) {
+    if (payout.state === 'mined') continue;
+    const transactions = await readPayoutTransactions(tx, payout.id);
+    const live = transactions.filter(({ isSuperseded }) => !isSuperseded);
+    const isOfWithdrawals = isBatch(payout.kind);
+    // the withdrawals of a batch that was never signed are pending
+    if (isOfWithdrawals && transactions.length === 0) continue;
+    const payees = isOfWithdrawals
+      ? await payeesOf(tx, await withdrawalsOf(tx, payout.id))
+      : await payeesOfShares(tx, payout.id);
+    const spends = new Set(live.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));
+    payouts.push({ payout, payees, family: live[0]?.family ?? null, spends });
+  }
+  return { payouts, withdrawals: await payeesOf(tx, await pendingOfAll(tx)) };
 }
 
 async function payeesOfShares(tx: pg.ClientBase, id: string): Promise<Payee[]> {

@@ -104,6 +104,8 @@ describe('found transactions beside open payments', () => {
         ['part', 'p', 'others'],
         ['more', 'p', 'others'],
         ['more', 'p', 'others'],
+        ['less', 'p', 'amount'],
+        ['less', 'p', 'amount'],
       ],
       unexplained: ['part', 'more', 'less'],
     });
@@ -145,7 +147,7 @@ describe('found transactions beside open payments', () => {
 
   test('do not book a delivery of an order that looks like a withdrawal', () => {
     const withdrawals = [payee('b1', 10_000n, 'w1')];
-    const coin = { key: own(1), kind: 'order', subject: 'o' } as const;
+    const coin = { key: own(1), kind: 'order', held: 'reserved', subject: 'o' } as const;
     const made = found('x', [['b1', 10_000n]], { inputs: [input('a:0', { coin })] });
     expect(match([made], open({ withdrawals }))).toMatchObject({ booked: [], unexplained: ['x'] });
   });
@@ -168,6 +170,51 @@ describe('found transactions beside open payments', () => {
       ],
       unexplained: ['x', 'y', 'z'],
     });
+  });
+
+  test('are unknown payments if the wallet paid with money of accounts or of the service', () => {
+    const coin = (held: 'reserved' | 'free' | 'accounts') =>
+      ({ key: own(1), kind: 'payout', held, subject: 'o' }) as const;
+    const unknownOf = (inputs: readonly FoundInput[], payments = open({})) =>
+      matchPayments(
+        [
+          found(
+            'x',
+            [
+              ['b9', 5n],
+              ['cc', 1n, own(7)],
+            ],
+            { inputs },
+          ),
+        ],
+        payments,
+        new Map(),
+      ).unknown.map(({ output: { script } }) => script);
+    expect(unknownOf([input('a:0', { coin: coin('accounts') })])).toEqual(['b9']);
+    expect(unknownOf([input('a:0', { coin: coin('free') })])).toEqual(['b9']);
+    // change of another found transaction
+    expect(unknownOf([input('a:0')])).toEqual(['b9']);
+    // a payment of an order that the backup lacks, a refund of an order, and money of others
+    expect(unknownOf([input('a:0', { key: { branch: 0, index: 5 } })])).toEqual([]);
+    expect(unknownOf([input('a:0', { coin: coin('reserved') }), input('b:0')])).toEqual([]);
+    expect(unknownOf([input('a:0'), input('b:0', { key: null })])).toEqual([]);
+    // asked for again
+    expect(unknownOf([input('a:0')], open({ withdrawals: [payee('b9', 5n, 'w1')] }))).toEqual([]);
+  });
+
+  test('are not sure if they pay another amount to the receiver of an open payment', () => {
+    const withdrawals = [payee('b1', 500n, 'w1'), payee('b2', 9n, 'w2')];
+    const batch = found('x', [
+      ['b1', 498n],
+      ['b2', 9n],
+    ]);
+    expect(match([batch], open({ withdrawals }))).toEqual({
+      booked: [['x', null, false, [null, 'w2']]],
+      unsure: [['x', 'w1', 'amount']],
+      unexplained: [],
+    });
+    const ofOrder = found('y', [['b1', 498n]], { inputs: [input('a:0', { key: { branch: 0, index: 5 } })] });
+    expect(match([ofOrder], open({ withdrawals })).unsure).toEqual([]);
   });
 
   test('replace a signed transaction only if they spend one of its coins', () => {
