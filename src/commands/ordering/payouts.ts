@@ -53,7 +53,11 @@ you interrupt them, the payouts stay as they are (docs/orders-operator.md, "Payo
     ),
     ownFlag('sats', 'N', 'revenue: amount to take; unset: all that can be taken'),
     ownFlag('yes', null, 'release: do not ask'),
-    ownFlag('pay-again', null, 'release: also if payments may have been made, or are missing in the database'),
+    ownFlag(
+      'pay-again',
+      null,
+      'release: also if payments may have been made, or are missing in the database',
+    ),
     settingFlag('bitcoinRpcUrl', 'URL'),
     settingFlag('bitcoinCookieFile', 'FILE'),
     settingFlag('dataDir', 'DIR'),
