@@ -82,6 +82,7 @@ describe('/health/ready', () => {
         lagBlocks: 0,
         lagSeconds: 0,
         catchingUp: [],
+        degraded: [],
       },
     });
   });
