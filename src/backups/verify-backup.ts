@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
+import { AppError } from '#kernel/errors/app-error.ts';
 import { readPrivateFile } from '#kernel/private-file.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { identityOfSeedFile } from '#wallet/signer.ts';
@@ -23,8 +24,19 @@ import type { BackupWork } from './backup-progress.ts';
 const manifestBytesMax = 16_000_000;
 const newline = 10;
 
-/** Reads `backup.json`. Throws `backup_damaged` and `backup_newer`. */
+/** Throws `file_unusable` if there is no such folder, for example because its path has a typo. */
+async function requireFolder(dir: string): Promise<void> {
+  const found = await stat(dir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+    throw error;
+  });
+  if (found?.isDirectory() !== true)
+    throw new AppError('file_unusable', `There is no folder ${dir}: a backup is a folder.`);
+}
+
+/** Reads `backup.json`. Throws `file_unusable`, `backup_damaged` and `backup_newer`. */
 export async function readManifest(dir: string): Promise<BackupManifest> {
+  await requireFolder(dir);
   const path = join(dir, backupParts.manifest);
   const text = await reading(backupParts.manifest, async () => {
     const file = await open(path);

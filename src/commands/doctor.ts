@@ -2,6 +2,7 @@ import { type Command, type CommandContext, UsageError, wrongSubcommand } from '
 import type { Finding } from '#src/app/doctor/finding.ts';
 import { EndWith } from './exit-codes.ts';
 import { ownFlag, settingFlag } from './flags.ts';
+import { sentence } from './sentence.ts';
 import { jsonFlag } from './service-database.ts';
 
 const kinds = { inscriptions: 'inscriptions', runes: 'runes' } as const;
@@ -77,12 +78,6 @@ function linesOf(findings: readonly Finding[]): string {
     );
   }
   return `${lines.join('\n')}\n`;
-}
-
-/** A text of one line, with a full stop at its end. Words of the system have none. */
-function sentence(text: string): string {
-  const line = text.trim().replaceAll(/\s*\n\s*/gu, ' ');
-  return line === '' || /[.:;!?)…]$/u.test(line) ? line : `${line}.`;
 }
 
 async function compare(context: CommandContext): Promise<void> {

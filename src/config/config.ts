@@ -309,7 +309,7 @@ export function processEnvironment(): Readonly<Record<string, string | undefined
  * Reads the file `.env`. `process.loadEnvFile` is not used, because it does not distinguish an unreadable file from a
  * missing file.
  */
-function readEnvFile(): Readonly<Record<string, string | undefined>> {
+export function readEnvFile(): Readonly<Record<string, string | undefined>> {
   try {
     return parseEnv(readFileSync('.env', 'utf8'));
   } catch (error) {

@@ -17,6 +17,8 @@ export interface PathFacts {
   readonly mode: number;
   /** Whether this account may write it. If it is missing: whether this account may make it. */
   readonly isWritable: boolean;
+  /** Whether the file system can only be read. Absent: it can be written. */
+  readonly isReadOnly?: boolean;
 }
 
 /** A folder that the service writes. */
@@ -39,9 +41,7 @@ export const filesSubject: Subject = {
         ...judgeFolder({ check: 'files.orders', setting: 'FILES_DIR' }, await lookAt(filesDirOf(config))),
       );
     if (bitcoinCookieFile !== undefined && blocksDir === undefined)
-      findings.push(
-        ...judgeSecretFile('files.cookie', 'The cookie file of the node', await lookAt(bitcoinCookieFile)),
-      );
+      findings.push(...judgeCookie(await lookAt(bitcoinCookieFile)));
     if (blocksDir !== undefined)
       findings.push(...judgeBlocks(await lookAt(resolve(blocksDir, 'chain.json'))));
     findings.push(...judgeSecretFile('files.env', 'The file of settings', await lookAt(resolve('.env'))));
@@ -55,15 +55,15 @@ export async function lookAt(path: string): Promise<PathFacts> {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
     throw error;
   });
-  const isWritable = await mayWrite(found === null ? await nearestFolder(path) : path);
-  if (found === null) return { path, kind: 'missing', mode: 0, isWritable };
-  return { path, kind: found.isDirectory() ? 'folder' : 'file', mode: found.mode & 0o777, isWritable };
+  const rights = await rightsOf(found === null ? await nearestFolder(path) : path);
+  if (found === null) return { path, kind: 'missing', mode: 0, ...rights };
+  return { path, kind: found.isDirectory() ? 'folder' : 'file', mode: found.mode & 0o777, ...rights };
 }
 
-const mayWrite = (path: string): Promise<boolean> =>
+const rightsOf = (path: string): Promise<Pick<PathFacts, 'isWritable' | 'isReadOnly'>> =>
   access(path, constants.W_OK).then(
-    () => true,
-    () => false,
+    () => ({ isWritable: true }),
+    ({ code }: NodeJS.ErrnoException) => ({ isWritable: false, isReadOnly: code === 'EROFS' }),
   );
 
 const othersMayWrite = 0o022;
@@ -72,12 +72,20 @@ const strangersMayRead = 0o004;
 /** Judges a folder that the service writes. Pure. */
 export function judgeFolder(
   { check, setting }: WrittenFolder,
-  { path, kind, mode, isWritable }: PathFacts,
+  { path, kind, mode, isWritable, isReadOnly = false }: PathFacts,
 ): Finding[] {
   if (kind === 'file')
     return [coded(check, { code: 'file_unusable', message: `${setting} ${path} is a file, not a folder.` })];
   if (!isWritable) {
     const what = kind === 'missing' ? 'cannot be made' : 'cannot be written';
+    if (isReadOnly)
+      return [
+        broken(
+          check,
+          `${setting} ${path} ${what}: its file system can only be read.`,
+          'Mount the file system so that it can be written, or name another folder. A disk with errors is mounted so by the system: read its log.',
+        ),
+      ];
     return [
       broken(
         check,
@@ -115,6 +123,19 @@ export function judgeSecretFile(
         : `Take that right away: chmod o-rwx ${path}.`,
     ),
   ];
+}
+
+/** Judges the cookie file of the node. Pure. */
+export function judgeCookie(cookie: PathFacts): Finding[] {
+  if (cookie.kind === 'missing')
+    return [
+      broken(
+        'files.cookie',
+        `The cookie file of the node, ${cookie.path}, does not exist.`,
+        'Start the node, or correct BITCOIN_COOKIE_FILE. The node writes .cookie into its data folder, and into a folder with the name of the network there if it is not mainnet, for example regtest/.cookie.',
+      ),
+    ];
+  return judgeSecretFile('files.cookie', 'The cookie file of the node', cookie);
 }
 
 /** Judges the index of a folder of blocks. Pure. */

@@ -139,7 +139,15 @@ function syncFindings({
   peersAheadSeconds,
 }: CheckedNode): Finding[] {
   const findings: Finding[] = [];
-  if (facts.isInitialBlockDownload)
+  if (facts.isInitialBlockDownload && facts.network === 'regtest')
+    findings.push(
+      advice(
+        'node.sync',
+        `The node says that it still downloads the chain, because its last block is old or missing. It has ${blocks} blocks.`,
+        'Mine a block: bitcoin-cli -regtest generatetoaddress 1 ADDRESS.',
+      ),
+    );
+  else if (facts.isInitialBlockDownload)
     findings.push(
       advice(
         'node.sync',
@@ -184,7 +192,7 @@ function prunedFindings({ facts }: CheckedNode, { nextHeight }: NodeNeeds): Find
       advice(
         'node.unpruned',
         `${known?.message ?? ''} The next block, ${nextHeight}, is not below it.`.trim(),
-        'Nothing, unless blocks must be verified or undone: then put prune=0 into bitcoin.conf, and restart the node.',
+        'Nothing is to be done now. To verify or undo blocks, put prune=0 into bitcoin.conf, and restart the node.',
       ),
     ];
   const message = `The node has pruned blocks that are needed: the next block is ${nextHeight}, and the node has only blocks from height ${pruneHeight} on.`;

@@ -1,22 +1,54 @@
-import type { Config } from '#config/config.ts';
+import { type Config, readEnvFile, settings } from '#config/config.ts';
 import { wrongPayoutConfirmations, wrongTestPay } from '#config/order-settings.ts';
 import { checkServedUtxos } from '#config/utxo-settings.ts';
 import { answersRequests } from '#http/server/operations.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import { advice, broken, type Finding, failed, ok } from './finding.ts';
+import { nearestWord } from '#kernel/text/nearest-word.ts';
+import { advice, broken, coded, type Finding, failed, ok } from './finding.ts';
 import type { Subject } from './subject.ts';
 
 /** Settings that contradict or weaken each other. */
 export const settingsSubject: Subject = {
   group: 'settings',
   name: 'the settings',
-  examine: async ({ config, database }) =>
-    judgeSettings(config, (await database)?.network ?? config.network ?? null),
+  examine: async ({ config, database }) => {
+    const served = (await database)?.network ?? null;
+    return [
+      ...judgeNames(Object.keys(readEnvFile())),
+      ...judgeSettings(config, served ?? config.network ?? null, served),
+    ];
+  },
 };
 
-/** Judges the settings. `network` is null if it is unknown. Pure. */
-export function judgeSettings(config: Config, network: NetworkName | null): Finding[] {
+/** Judges the names of variables in the file of settings. Pure. */
+export function judgeNames(names: readonly string[]): Finding[] {
+  const known = settings.map(({ variable }) => variable);
+  return names.flatMap((name) => {
+    const near = known.includes(name) ? null : nearestWord(name, known);
+    if (near === null) return [];
+    return [
+      advice(
+        'settings.names',
+        `The file .env sets ${name}, which is not a setting of Satscribe.`,
+        `If ${near} is meant, correct the name. satscribe ignores unknown names.`,
+      ),
+    ];
+  });
+}
+
+/**
+ * Judges the settings. Pure.
+ *
+ * @param network the network of the database, or else of the settings. Null: it is unknown.
+ * @param served the network of the database. Null: there is no index yet, or it cannot be read.
+ */
+export function judgeSettings(
+  config: Config,
+  network: NetworkName | null,
+  served: NetworkName | null = null,
+): Finding[] {
   const findings = [
+    ...networkFindings(config, served),
     ...wrongOf(config, network),
     ...accessFindings(config),
     ...(config.allowPrivateUrls && network !== 'regtest'
@@ -40,6 +72,13 @@ export function judgeSettings(config: Config, network: NetworkName | null): Find
   ];
   if (findings.length > 0) return findings;
   return [ok('settings.consistent', `The settings of the role ${config.role} do not contradict each other.`)];
+}
+
+/** The finding that the settings name another network than the database. */
+function networkFindings({ network }: Config, served: NetworkName | null): Finding[] {
+  if (network === undefined || served === null || network === served) return [];
+  const message = `NETWORK is ${network}, but the database serves ${served}: the next start of the service will fail.`;
+  return [coded('settings.network', { code: 'network_mismatch', message })];
 }
 
 /** Settings with which the service would not start. */

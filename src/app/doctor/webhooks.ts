@@ -1,3 +1,5 @@
+import { type Config, hasEmbeddedDatabase } from '#config/config.ts';
+import { knownHome } from '#embedded-postgres/server-place.ts';
 import { answersRequests } from '#http/server/operations.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { openWebhookKeys } from '#src/app/ordering/webhooks.ts';
@@ -18,8 +20,10 @@ import type { Subject } from './subject.ts';
 export interface SecretFacts {
   /** Public keys of the secrets of this process. An error: a secret cannot be read. */
   readonly own: readonly string[] | AppError;
-  /** The current key, which receivers know. Null: no message was signed yet. */
+  /** The current key, which receivers know. Null: no message was signed yet, or it is unknown. */
   readonly known: string | null;
+  /** Whether there is a database that was not read, so that its key is unknown. */
+  readonly isUnread?: boolean;
 }
 
 /** Facts of the messages. */
@@ -50,18 +54,34 @@ export const webhooksSubject: Subject = {
         throw error;
       },
     );
-    const findings = judgeSecret({ own, known });
+    const isUnread = pool === null && hasEmbeddedDatabase(config) && (await hasDatabase(config.dataDir));
+    const findings = judgeSecret({ own, known, isUnread });
     if (pool === null || !processesOrders(role)) return findings;
     const [waiting, failing] = await Promise.all([readWaiting(pool), readFailingReceivers(pool)]);
     return [...findings, ...judgeQueue({ waiting, failing })];
   },
 };
 
+/** Whether the folder has a database. */
+const hasDatabase = (dataDir: Config['dataDir']): Promise<boolean> =>
+  knownHome(dataDir).then(
+    (home) => home !== null,
+    () => false,
+  );
+
 /** Judges the secret of the service. Pure. */
-export function judgeSecret({ own, known }: SecretFacts): Finding[] {
+export function judgeSecret({ own, known, isUnread = false }: SecretFacts): Finding[] {
   if (own instanceof AppError) {
     if (own.code === 'service_secret_missing' && known === null)
-      return [ok('webhooks.secret', `${own.message} The service makes one.`)];
+      return [
+        isUnread
+          ? advice(
+              'webhooks.secret',
+              `${own.message} A service that starts without one makes a new one.`,
+              'If a service has run with this database, restore the file from its backup before the next start. Otherwise nothing is to be done.',
+            )
+          : ok('webhooks.secret', `${own.message} The service makes one.`),
+      ];
     return [coded('webhooks.secret', own)];
   }
   if (known === null) return [ok('webhooks.secret', 'The secret of the service can be read.')];

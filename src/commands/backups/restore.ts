@@ -56,7 +56,10 @@ async function runRestore(context: CommandContext): Promise<void> {
   const progress = backupProgress(process.stderr);
   const restored = await restoreService(context, dir, {
     isChainAsked,
-    gapOf: (isMarked) => Math.max(1, gap ?? usualGap(isMarked)),
+    gapOf: (isMarked) => {
+      if (!isMarked && gap === null) process.stderr.write(longSearchText);
+      return Math.max(1, gap ?? usualGap(isMarked));
+    },
     onProgress: (state) => progress.update(state),
     onSearch: (state) => progress.update(state),
   }).finally(() => progress.finish());
@@ -64,6 +67,12 @@ async function runRestore(context: CommandContext): Promise<void> {
     flags['json'] === undefined ? await restoredText(restored) : `${JSON.stringify(jsonOf(restored))}\n`,
   );
 }
+
+/** Said before a search of all addresses, which looks as if it hung. */
+const longSearchText = `There is no mark file on this machine, so the node searches 1,200,000 addresses of each branch. This takes minutes to
+hours. It is shorter with a copy of the mark file (--mark-file), or with --gap 1000 if fewer than 1000 addresses in a
+row had no payment. --without-node leaves the search out. Ctrl-C ends it, and nothing was changed.
+`;
 
 const jsonOf = ({
   manifest,

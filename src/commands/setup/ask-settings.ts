@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type Config, loadConfig } from '#config/config.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { errorCodes } from '#kernel/errors/error-codes.ts';
@@ -5,6 +6,7 @@ import { type NetworkName, networkNames } from '#kernel/primitives/network.ts';
 import { type Answers, type AskedSetting, environmentOf, faultOf } from '#src/app/setup/env-file.ts';
 import { networkOfNode, usualNode } from '#src/app/setup/find-node.ts';
 import { foundNodeLines, type TriedNode, tryDatabase, tryNode } from '#src/app/setup/try-servers.ts';
+import { sentence } from '#src/commands/sentence.ts';
 import type { Asking } from './asking.ts';
 
 /** The answers of a person. */
@@ -101,7 +103,10 @@ async function askNode(asking: Asking, draft: Draft, signal: AbortSignal): Promi
     await askCredentials(asking, draft, isSame ? (bitcoinCookieFile ?? usual.cookieFile) : usual.cookieFile);
     const node = await triedNode(asking, draft.answers, signal);
     if (node !== null) return node;
-    if (await asking.confirm('Keep this node all the same, although it was not reached?', false)) return null;
+    if (
+      await asking.confirm('Keep these answers all the same, although the node did not answer them?', false)
+    )
+      return null;
   }
 }
 
@@ -148,7 +153,7 @@ async function triedNode(asking: Asking, answers: Answers, signal: AbortSignal):
 /** A failure and what to do about it. Throws any error that is not an operating failure. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof AppError)) throw error;
-  return `${error.message} ${errorCodes[error.code].action}`;
+  return `${sentence(error.message)} ${errorCodes[error.code].action}`;
 }
 
 async function askDatabase(asking: Asking, draft: Draft): Promise<void> {
@@ -244,7 +249,7 @@ async function askOrders(
   const seedFile = await draft.ask(
     'walletSeedFile',
     'File of the seed of the wallet, in a folder that exists',
-    walletSeedFile ?? './wallet.seed',
+    walletSeedFile ?? resolve('wallet.seed'),
     required,
   );
   await draft.ask('filesDir', "Folder of customers' files; none: files in the folder of the data", filesDir);

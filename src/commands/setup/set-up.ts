@@ -177,7 +177,12 @@ function nextSteps({ answers, makesWallet }: Asked): readonly NextStep[] {
     { run: 'satscribe doctor', why: 'checks node, database, disk and wallet' },
     { run: 'satscribe serve', why: 'starts the service; `ready` on stdout says that it answers' },
     ...(takesOrders
-      ? [{ run: 'satscribe backup DIR', why: 'copies everything that cannot be rebuilt; repeat it daily' }]
+      ? [
+          { run: 'satscribe wallet fund', why: 'prints an address for coins that pay bumps and returns' },
+          { run: 'docs/orders-api.md', why: 'says how to order; docs/wallet.md has an example on regtest' },
+          { run: 'docs/console.md', why: 'has the pages on which an operator sees orders and money' },
+          { run: 'satscribe backup DIR', why: 'copies everything that cannot be rebuilt; repeat it daily' },
+        ]
       : []),
     { run: 'docs/install.md', why: 'has a unit for systemd, and the containers' },
   ];

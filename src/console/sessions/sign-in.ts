@@ -44,12 +44,12 @@ export async function checkTypedKey(
   if (key === null)
     throw new AppError(
       'key_refused',
-      'This key is unknown here, or it was revoked. Make a key with satscribe keys create --scope admin.',
+      'This key is unknown here, or it was revoked. Make a key with satscribe keys create --account NAME --scope admin.',
     );
   if (!key.scopes.includes('admin'))
     throw new AppError(
       'key_scope',
-      `This key is for ${key.scopes.join(', ')}. The console needs a key with the scope admin: satscribe keys create --scope admin.`,
+      `This key is for ${key.scopes.join(', ')}. The console needs a key with the scope admin: satscribe keys create --account NAME --scope admin.`,
     );
   return key;
 }

@@ -11,7 +11,7 @@ export const blockErrors = {
   network_mismatch: {
     meaning: 'The source belongs to another network than the database.',
     action:
-      'Use another data folder or another DATABASE_URL for that network, because one database serves one network.',
+      'Correct NETWORK, or the address of the node. To serve another network, use another DATA_DIR or another DATABASE_URL, because one database serves one network.',
     retry: 'never',
   },
   block_unavailable: {

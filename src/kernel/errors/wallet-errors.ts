@@ -22,7 +22,7 @@ export const walletErrors = {
   wallet_seed_missing: {
     meaning: 'There is no seed file, so nothing can be signed.',
     action:
-      'Set WALLET_SEED_FILE to the seed file, or restore the seed file from its backup (docs/wallet.md).',
+      'Set WALLET_SEED_FILE to the seed file, or restore the seed file from its backup (docs/wallet.md). After the loss of a machine, `satscribe restore DIR` also brings back the seed, before the first start of the service.',
     retry: 'never',
   },
   wallet_seed_refused: {

@@ -5,14 +5,14 @@ export const webhookErrors = {
   service_secret_missing: {
     meaning: 'The file with the present or the earlier secret of the service does not exist.',
     action:
-      'Correct SERVICE_SECRET_FILE or SERVICE_SECRET_OLD_FILE. If SERVICE_SECRET_FILE is missing, a service creates it.',
+      'Correct SERVICE_SECRET_FILE or SERVICE_SECRET_OLD_FILE. If receivers already have a key, restore the file from a backup before the next start of the service: it would create a new secret, and send nothing. If the secret is lost, start the service and run `satscribe webhooks rekey` (docs/webhooks.md, "The secret").',
     retry: 'never',
   },
   service_secret_invalid: {
     meaning:
       'The file with the secret of the service cannot be read or created, does not have 32 bytes, is a link, belongs to another user, or is accessible to other users.',
     action:
-      'Restore the file from a backup. Its mode must be 0600, and its owner the account that runs this program (docs/webhooks.md, "The secret").',
+      'Correct what the message names: the mode must be 0600 (chmod 600), and the owner the account that runs this program. If the content is damaged, restore the file from a backup (docs/webhooks.md, "The secret").',
     retry: 'never',
   },
   service_secret_differs: {

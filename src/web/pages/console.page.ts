@@ -109,7 +109,7 @@ ${notice !== null && html`<p class="notice" role="alert">${notice}</p>`}
 ${keyField('Key with the scope admin')}
 <p><button class="button primary" type="submit">Sign in</button></p>
 </form>
-<p class="faint">Make a key with <span class="mono">satscribe keys create --scope admin</span>. A session ends after 30 minutes without a request, and after 8 hours.</p>
+<p class="faint">Make a key with <span class="mono">satscribe keys create --account NAME --scope admin</span>. A session ends after 30 minutes without a request, and after 8 hours.</p>
 </section>`,
   );
 }

@@ -138,6 +138,7 @@ describe.skipIf(bitcoindForTests() === null)('doctor', () => {
       found('node.check', 'broken', 'does not answer', 'Start the node'),
     ]);
     expect(await faultsOf({ BITCOIN_COOKIE_FILE: join(folder.path, 'none') })).toEqual([
+      found('files.cookie', 'broken', join(folder.path, 'none'), 'regtest/.cookie'),
       found('node.check', 'broken', 'there is no cookie file', 'BITCOIN_COOKIE_FILE'),
     ]);
     await database.pool.query("UPDATE chain.state SET network = 'signet'");

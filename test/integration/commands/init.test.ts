@@ -218,7 +218,7 @@ describe.skipIf(bitcoindForTests() === null)('with a real node', () => {
         [/Address of the node .*: /u, `127.0.0.1\r`],
         [/is not valid[^]*Address of the node .*: /u, `${bitcoind.rpcUrl}\r`],
         [/Cookie file .*: /u, '/nowhere/.cookie\r'],
-        [/there is no cookie file[^]*Keep this node .*: /u, '\r'],
+        [/there is no cookie file[^]*Keep these answers .*: /u, '\r'],
         [/Address of the node .*: /u, '\r'],
         [/Cookie file .*: /u, `${bitcoind.cookieFile}\r`],
         [/Found: a node of regtest, version \d+\.\d+\.\d+, at height 1; it has all blocks; REST, ZMQ/u, ''],
@@ -257,7 +257,7 @@ describe.skipIf(bitcoindForTests() === null)('with a real node', () => {
         [/Cookie file .*: /u, 'none\r'],
         [/User of the node .*: /u, 'satscribe\r'],
         [/Password of that user .*: /u, `${secret}\r`],
-        [/the user, password or cookie is wrong[^]*Keep this node .*: /u, 'yes\r'],
+        [/the user, password or cookie is wrong[^]*Keep these answers .*: /u, 'yes\r'],
         [/Database: .*: /u, '\u0003'],
       ]);
       expect(code).toBe(130);

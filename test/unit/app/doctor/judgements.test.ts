@@ -3,16 +3,17 @@ import { type Config, loadConfig } from '#config/config.ts';
 import type { NodeAdvice, NodeFacts } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
 import { judgeClock, shownTime } from '#src/app/doctor/clock.ts';
 import { type DatabaseFacts, judgeDatabase, judgeReader } from '#src/app/doctor/database.ts';
 import { type DiskFacts, judgeDisks } from '#src/app/doctor/disk.ts';
-import { judgeBlocks, judgeFolder, judgeSecretFile, type PathFacts } from '#src/app/doctor/files.ts';
+import { judgeBlocks, judgeCookie, judgeFolder, type PathFacts } from '#src/app/doctor/files.ts';
 import type { Finding } from '#src/app/doctor/finding.ts';
 import { type CheckedNode, judgeNode } from '#src/app/doctor/node.ts';
 import { judgePolicy, type PolicyFacts } from '#src/app/doctor/policy.ts';
 import { type IndexFacts, judgeIndex, judgeRoom, judgeServers } from '#src/app/doctor/search.ts';
 import { judgeService, readReady } from '#src/app/doctor/service.ts';
-import { judgeSettings } from '#src/app/doctor/settings.ts';
+import { judgeNames, judgeSettings } from '#src/app/doctor/settings.ts';
 import { judgeVersions } from '#src/app/doctor/versions.ts';
 import { judgeHold, judgeMark, judgeOrders, judgeSeed, type MarkFacts } from '#src/app/doctor/wallet.ts';
 import { judgeQueue, judgeSecret } from '#src/app/doctor/webhooks.ts';
@@ -212,10 +213,16 @@ test.each<[Partial<PathFacts>, string[]]>([
 test.each<[Partial<PathFacts>, string[]]>([
   [{ mode: 0o640 }, []],
   [{ mode: 0o644 }, ['files.cookie advice']],
-  [{ kind: 'missing' }, []],
+  [{ kind: 'missing' }, ['files.cookie broken']],
 ])('a cookie file %#', (changed, expected) => {
   const file: PathFacts = { ...folder, kind: 'file', ...changed };
-  expect(faults(judgeSecretFile('files.cookie', 'The cookie file', file))).toEqual(expected);
+  expect(faults(judgeCookie(file))).toEqual(expected);
+});
+
+test('a folder of a file system that can only be read', () => {
+  const mounted = { ...folder, isWritable: false, isReadOnly: true };
+  const [found] = judgeFolder({ check: 'files.data', setting: 'DATA_DIR' }, mounted);
+  expect(found?.message).toContain('its file system can only be read');
 });
 
 test('a folder of blocks needs its index', () => {
@@ -334,6 +341,7 @@ test.each<[Parameters<typeof judgeSecret>[0], string[]]>([
   [{ own: ['whpk_b', 'whpk_a'], known: 'whpk_a' }, []],
   [{ own: ['whpk_a'], known: null }, []],
   [{ own: noSecret, known: null }, []],
+  [{ own: noSecret, known: null, isUnread: true }, ['webhooks.secret advice']],
   [{ own: noSecret, known: 'whpk_a' }, ['webhooks.secret broken']],
   [{ own: ['whpk_b'], known: 'whpk_a' }, ['webhooks.secret broken']],
   [{ own: new AppError('service_secret_invalid', 'A link.'), known: null }, ['webhooks.secret broken']],
@@ -369,6 +377,20 @@ test.each<[Record<string, string>, string[]]>([
   const found = judgeSettings(config(env), 'mainnet');
   expect(faults(found)).toEqual(expected);
   expect(JSON.stringify(found)).not.toContain('secret');
+});
+
+test('settings that name another network than the database', () => {
+  const named = (network: string, served: NetworkName | null): string[] =>
+    faults(judgeSettings(config({ NETWORK: network }), served ?? 'signet', served));
+  expect(named('signet', 'regtest')).toEqual(['settings.network broken']);
+  expect(named('regtest', 'regtest')).toEqual([]);
+  expect(named('signet', null)).toEqual([]);
+});
+
+test('names in the file of settings that are nearly those of settings', () => {
+  const found = judgeNames(['NETWORK', 'NETWROK', 'DATA_DIR', 'POSTGRES_PASSWORD', 'PATH']);
+  expect(faults(found)).toEqual(['settings.names advice']);
+  expect(found[0]?.action).toContain('If NETWORK is meant');
 });
 
 test('versions, with and without an embedded Postgres', () => {
