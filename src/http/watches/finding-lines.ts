@@ -3,29 +3,35 @@ import type { FindingLine } from '#web/pages/watches.page.ts';
 
 /** A finding for pages and feeds, with the path of its page. */
 export function findingLine(finding: Finding, kind: WatchKind): FindingLine {
-  const { thing, state, height, changedAt } = finding;
+  const { state, height, changedAt } = finding;
   return {
-    href: pathOf(finding, kind),
-    name: thing,
+    ...placeOf(finding, kind),
     state,
     height,
     changedAt: Math.floor(changedAt.getTime() / 1000),
   };
 }
 
-function pathOf({ thing, state, txid }: Finding, kind: WatchKind): string {
-  // a thing may have more than one part, of which the first part has a page
-  const [first = ''] = thing.split(' ');
+function placeOf(
+  { thing, state, txid, facts }: Finding,
+  kind: WatchKind,
+): Pick<FindingLine, 'href' | 'name'> {
+  const isConfirmed = state === 'confirmed';
   switch (kind) {
     case 'search':
     case 'children':
-      return `/inscription/${thing}`;
+      return { href: `/inscription/${thing}`, name: thing };
     case 'sales':
-      return state === 'confirmed' ? `/sale/${txid}` : `/tx/${txid}`;
-    case 'runes':
-      // no page shows a rune that is only in the mempool
-      return state === 'confirmed' ? `/rune/${first}` : `/tx/${txid}`;
-    case 'receipts':
-      return `/output/${first}`;
+      return { href: `${isConfirmed ? '/sale' : '/tx'}/${txid}`, name: String(facts['inscriptionId']) };
+    case 'runes': {
+      const name = String(facts['rune']);
+      // a rune whose etching is in no block has no page
+      return { href: isConfirmed ? `/rune/${encodeURIComponent(name)}` : `/tx/${txid}`, name };
+    }
+    case 'receipts': {
+      // a receipt is named by its output, and by what the output received
+      const [outpoint = ''] = thing.split(' ');
+      return { href: `/output/${outpoint}`, name: outpoint };
+    }
   }
 }

@@ -49,9 +49,11 @@ const conditionNames = [
 
 /** The parameters of the form's page. Those of a search equal those of the search page. */
 const conditionFields = {
-  kind: Type.Union(
-    watchKinds.map((kind) => Type.Literal(kind)),
-    { description: 'the kind of watch' },
+  kind: Type.Optional(
+    Type.Union(
+      watchKinds.map((kind) => Type.Literal(kind)),
+      { description: 'the kind of watch; absent: a search' },
+    ),
   ),
   ...Object.fromEntries(conditionNames.map((name) => [name, field(`${name} of the watch, as in its JSON`)])),
   in: field('of a search: metadata, if its text is searched in metadata'),
@@ -209,10 +211,14 @@ async function sendNoWatches(
 const siteNow = (deps: AppDependencies, reply: FastifyReply): Promise<Site> =>
   withSnapshot(deps.pool, async ({ tip }) => siteOf(deps, tip), askerOf(reply).signal);
 
-/** Fields with a value. Forms also send empty fields. */
-const givenFields = (given: object): GivenFields & Record<string, string> =>
-  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')) as GivenFields &
-    Record<string, string>;
+/** Fields with a value, because forms also send empty fields. The kind is always there. */
+const givenFields = (given: object): GivenFields & Record<string, string> => ({
+  kind: 'search',
+  ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')) as Record<
+    string,
+    string
+  >),
+});
 
 /** The watch that the fields of a form describe. Throws `request_invalid`. */
 async function readFields(

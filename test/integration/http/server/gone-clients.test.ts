@@ -104,8 +104,6 @@ const withoutDatabase = new Set([
   '/watches/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0',
   '/watches/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0.atom',
   '/watches/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0/findings',
-  // 0 is not a kind
-  '/watches/new?kind=0',
   '/webhooks/keys',
 ]);
 
