@@ -206,7 +206,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
     const text = await readFile(markFile, 'utf8');
     await writeFile(markFile, text.replace('"own": 2000065', '"own": 7'));
     expect((await onDatabase(['show'])).stdout).toContain('mark         wallet_mark_refused');
-    expect((await onDatabase(['skip', '--by', '5'])).stderr).toContain('is damaged: without it');
+    expect((await onDatabase(['skip', '--by', '5'])).stderr).toContain('is damaged. Without this file');
     await onDatabase(['skip', '--by', '1000000']);
     expect((await onDatabase(['show'])).stdout).toContain(
       'mark         3000066 of orders, 3000065 of the service, 3000065 of fee charges',
