@@ -58,6 +58,8 @@ export interface Command {
    * them.
    */
   readonly operands?: string;
+  /** The first words of `operands`, for shells that complete them. Absent: `operands` has them, separated by `|`. */
+  readonly actions?: readonly string[];
   readonly summary: string;
   /** Text below the flags in the help. */
   readonly details: string;

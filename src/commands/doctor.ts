@@ -13,6 +13,7 @@ export const doctorCommand: Command = {
   name: 'doctor',
   object: null,
   operands: '[compare runes|inscriptions]',
+  actions: ['compare'],
   summary: 'check the installation; or compare the index with that of another instance',
   details: `Checks settings, files, disks, node, policy, database, clocks, Elasticsearch, wallet, webhooks and the
 running service: those that the role of the settings uses. Prints one line for each finding, with what to

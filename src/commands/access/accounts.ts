@@ -9,6 +9,7 @@ export const accountsCommand: Command = {
   name: 'accounts',
   object: null,
   operands: 'create|list [NAME]',
+  actions: ['create', 'list'],
   summary: 'create and list accounts, the owners of keys',
   details: `A name has 1 to 64 letters, digits, dots, dashes, underscores and @. The command uses the database of a
 running service, or starts the database of the data folder.

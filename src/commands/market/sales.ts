@@ -18,6 +18,7 @@ export const salesCommand: Command = {
   name: 'sales',
   object: null,
   operands: 'explain TXID | reclassify',
+  actions: ['explain', 'reclassify'],
   summary: 'show what a transaction sold or why it sold nothing, or reclassify all sales',
   details: `explain shows the sales of a transaction. docs/marketplace.md lists the names of classes, forms, confidences
 and rules. For a transaction that sold nothing, explain reads its block from the node or the folder of

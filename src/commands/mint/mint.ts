@@ -2,10 +2,21 @@ import { type Command, type CommandContext, UsageError } from '#src/app/command-
 import { actionOf, type CommandActions, ownFlag, settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag } from '#src/commands/service-database.ts';
 
+const actions: CommandActions = {
+  list: { flags: ['json', 'state', 'after', 'limit'], words: 0 },
+  show: { flags: ['json', 'limit', 'allow-doubles'], words: 1 },
+  approve: { flags: ['json', 'allow-doubles'], words: 1 },
+  refuse: { flags: ['json', 'reason'], words: 1 },
+  close: { flags: ['json', 'reason'], words: 1 },
+  upload: { flags: ['json'], words: 2 },
+  earnings: { flags: ['json', 'csv'], words: 1 },
+};
+
 export const mintCommand: Command = {
   name: 'mint',
   object: null,
   operands: 'list|show|approve|…',
+  actions: Object.keys(actions),
   summary: 'decide about collections for sale, close them, and show what they earned',
   details: `Creators send collections (POST /collection-create). Nothing is sold before you approve a collection.
 
@@ -47,16 +58,6 @@ Run the command on the machine with the files of the service (FILES_DIR). It may
   ],
   prepare: ({ settings }) => ({ settings, defaults: { logLevel: 'warn' } }),
   run: runMint,
-};
-
-const actions: CommandActions = {
-  list: { flags: ['json', 'state', 'after', 'limit'], words: 0 },
-  show: { flags: ['json', 'limit', 'allow-doubles'], words: 1 },
-  approve: { flags: ['json', 'allow-doubles'], words: 1 },
-  refuse: { flags: ['json', 'reason'], words: 1 },
-  close: { flags: ['json', 'reason'], words: 1 },
-  upload: { flags: ['json'], words: 2 },
-  earnings: { flags: ['json', 'csv'], words: 1 },
 };
 
 async function runMint(context: CommandContext): Promise<void> {

@@ -2,10 +2,23 @@ import { type Command, type CommandContext, UsageError } from '#src/app/command-
 import { actionOf, type CommandActions, ownFlag, settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag } from '#src/commands/service-database.ts';
 
+const actions: CommandActions = {
+  list: { flags: ['json', 'csv', 'limit'], words: 0 },
+  referrals: { flags: ['json', 'csv', 'code'], words: 0 },
+  creators: { flags: ['json', 'csv', 'creator'], words: 0 },
+  revenue: { flags: ['json', 'to', 'sats'], words: 0 },
+  send: { flags: ['json', 'code', 'creator', 'dry-run'], words: 0 },
+  cancel: { flags: ['json'], words: 1 },
+  held: { flags: ['json'], words: 0 },
+  hold: { flags: ['json'], words: 0 },
+  release: { flags: ['json', 'yes', 'pay-again'], words: 0 },
+};
+
 export const payoutsCommand: Command = {
   name: 'payouts',
   object: null,
   operands: 'list|send|revenue|…',
+  actions: Object.keys(actions),
   summary: 'pay shares to partners, and take out revenue',
   details: `Actions:
 
@@ -65,18 +78,6 @@ you interrupt them, the payouts stay as they are (docs/orders-operator.md, "Payo
   ],
   prepare: ({ settings }) => ({ settings, defaults: { logLevel: 'warn' } }),
   run: runPayouts,
-};
-
-const actions: CommandActions = {
-  list: { flags: ['json', 'csv', 'limit'], words: 0 },
-  referrals: { flags: ['json', 'csv', 'code'], words: 0 },
-  creators: { flags: ['json', 'csv', 'creator'], words: 0 },
-  revenue: { flags: ['json', 'to', 'sats'], words: 0 },
-  send: { flags: ['json', 'code', 'creator', 'dry-run'], words: 0 },
-  cancel: { flags: ['json'], words: 1 },
-  held: { flags: ['json'], words: 0 },
-  hold: { flags: ['json'], words: 0 },
-  release: { flags: ['json', 'yes', 'pay-again'], words: 0 },
 };
 
 async function runPayouts(context: CommandContext): Promise<void> {

@@ -5,8 +5,8 @@ export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
 /** Words after the name of a command: its objects, or its actions. */
-export const wordsOf = ({ object, operands }: Command): readonly string[] =>
-  (object ?? operands ?? '').split('|').filter((word) => /^[a-z][a-z-]*$/u.test(word));
+export const wordsOf = ({ object, operands, actions }: Command): readonly string[] =>
+  actions ?? (object ?? operands ?? '').split('|').filter((word) => /^[a-z][a-z-]*$/u.test(word));
 
 /** Allowed values of a flag. Empty: any value. */
 export function valuesOf({ setting }: CommandFlag): readonly string[] {

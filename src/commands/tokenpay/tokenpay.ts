@@ -2,10 +2,20 @@ import { type Command, type CommandContext, UsageError } from '#src/app/command-
 import { actionOf, type CommandActions, ownFlag, settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag } from '#src/commands/service-database.ts';
 
+const actions: CommandActions = {
+  orders: { flags: ['json', 'state', 'account', 'aside', 'limit'], words: 0 },
+  balances: { flags: ['json', 'account'], words: 0 },
+  credit: { flags: ['json', 'reason', 'by'], words: 1 },
+  withdrawals: { flags: ['json', 'state', 'account', 'limit', 'reason'], words: 2 },
+  addresses: { flags: ['json', 'account', 'allow', 'forbid', 'any'], words: 0 },
+  return: { flags: ['json', 'reason', 'by', 'to', 'fee-rate', 'dry-run'], words: 1 },
+};
+
 export const tokenpayCommand: Command = {
   name: 'tokenpay',
   object: null,
   operands: 'orders|balances|withdrawals|…',
+  actions: Object.keys(actions),
   summary: 'orders, balances and withdrawals of shops',
   details: `Actions:
 
@@ -69,15 +79,6 @@ is possible for each output that was set aside, and it needs a reason (docs/toke
   ],
   prepare: ({ settings }) => ({ settings, defaults: { logLevel: 'warn' } }),
   run: runTokenpay,
-};
-
-const actions: CommandActions = {
-  orders: { flags: ['json', 'state', 'account', 'aside', 'limit'], words: 0 },
-  balances: { flags: ['json', 'account'], words: 0 },
-  credit: { flags: ['json', 'reason', 'by'], words: 1 },
-  withdrawals: { flags: ['json', 'state', 'account', 'limit', 'reason'], words: 2 },
-  addresses: { flags: ['json', 'account', 'allow', 'forbid', 'any'], words: 0 },
-  return: { flags: ['json', 'reason', 'by', 'to', 'fee-rate', 'dry-run'], words: 1 },
 };
 
 async function runTokenpay(context: CommandContext): Promise<void> {

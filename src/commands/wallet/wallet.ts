@@ -2,10 +2,23 @@ import type { Command, CommandContext } from '#src/app/command-context.ts';
 import { actionOf, type CommandActions, ownFlag, settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag } from '#src/commands/service-database.ts';
 
+const actions: CommandActions = {
+  init: { flags: ['first-index', 'json'], words: 0 },
+  show: { flags: ['json'], words: 0 },
+  skip: { flags: ['by', 'json'], words: 0 },
+  descriptors: { flags: ['json'], words: 0 },
+  fund: { flags: ['json'], words: 0 },
+  coins: { flags: ['held', 'json'], words: 0 },
+  kit: { flags: ['reveal', 'parent', 'fees-index', 'json'], words: 1 },
+  recover: { flags: ['to', 'fee-rate', 'broadcast', 'json'], words: 1 },
+  restore: { flags: ['to', 'fee-rate', 'broadcast', 'gap', 'without-database', 'json'], words: 0 },
+};
+
 export const walletCommand: Command = {
   name: 'wallet',
   object: null,
   operands: 'init|show|fund|restore|…',
+  actions: Object.keys(actions),
   summary: 'make and show the wallet of orders, and take back payments',
   details: `Actions:
 
@@ -77,18 +90,6 @@ export const walletCommand: Command = {
   ],
   prepare: ({ settings }) => ({ settings, defaults: { logLevel: 'warn' } }),
   run: runWallet,
-};
-
-const actions: CommandActions = {
-  init: { flags: ['first-index', 'json'], words: 0 },
-  show: { flags: ['json'], words: 0 },
-  skip: { flags: ['by', 'json'], words: 0 },
-  descriptors: { flags: ['json'], words: 0 },
-  fund: { flags: ['json'], words: 0 },
-  coins: { flags: ['held', 'json'], words: 0 },
-  kit: { flags: ['reveal', 'parent', 'fees-index', 'json'], words: 1 },
-  recover: { flags: ['to', 'fee-rate', 'broadcast', 'json'], words: 1 },
-  restore: { flags: ['to', 'fee-rate', 'broadcast', 'gap', 'without-database', 'json'], words: 0 },
 };
 
 async function runWallet(context: CommandContext): Promise<void> {

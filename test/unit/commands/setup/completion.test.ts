@@ -37,6 +37,18 @@ describe('in a real bash', () => {
       ]);
   });
 
+  test.each([
+    ['doctor', ['compare']],
+    ['payouts', ['held', 'hold', 'release', 'cancel']],
+    ['wallet', ['recover', 'coins', 'kit']],
+    ['accounts', ['create', 'list']],
+    ['restore', []],
+  ])('the actions of %s, which its help shortens', (name, actions) => {
+    const [found] = completed([['satscribe', name, '']]);
+    expect(found).toEqual(expect.arrayContaining(actions));
+    expect(found).not.toContain('…');
+  });
+
   test('every flag with allowed values completes these, and a flag for a file completes files', () => {
     const flags = commands.flatMap((command) =>
       command.flags
