@@ -152,6 +152,15 @@ export async function lockAccount(tx: pg.ClientBase, account: string): Promise<v
   await tx.query('SELECT FROM service.accounts WHERE name = $1 FOR NO KEY UPDATE', [account]);
 }
 
+/** The keys of a list that are revoked. */
+export async function revokedAmong(client: pg.ClientBase, keys: readonly number[]): Promise<number[]> {
+  const { rows } = await client.query<{ id: number }>(
+    'SELECT id FROM service.keys WHERE id = ANY($1) AND revoked_at IS NOT NULL',
+    [keys],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Locks a key until this transaction ends. Other transactions that lock the key wait. */
 export async function lockKey(tx: pg.ClientBase, keyId: number): Promise<void> {
   await tx.query('SELECT id FROM service.keys WHERE id = $1 FOR NO KEY UPDATE', [keyId]);

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import type { ClientBase } from 'pg';
+import { timeOfBlock } from '#chain/blocks/index-tip.queries.ts';
+import { lastSequenceSql } from '#chain/events/events.queries.ts';
+import type { BlockHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+
+/** A change of the chain: one row of the outbox, as far as the moment of a snapshot needs it. */
+export interface ChainChange {
+  readonly sequence: number;
+  readonly height: Height;
+  readonly hash: BlockHash;
+  /** Whether the row takes the block back. */
+  readonly isUndo: boolean;
+  /** Whether the block is in the chain now. */
+  readonly isInChain: boolean;
+  /** Keys of the inscriptions that the block reveals: from `first` to below `next`. 0 for blocks that are not in the chain. */
+  readonly first: number;
+  readonly next: number;
+}
+
+/** Maximum number of rows of the outbox that are read at once. */
+const changesMax = 100;
+
+/** Changes of the chain after a row of the outbox, in their order. Rows that only classify events again are left out. */
+export async function readChainChanges(client: ClientBase, after: number): Promise<ChainChange[]> {
+  const { rows } = await client.query<ChainChange>(
+    `SELECT o.sequence, o.height, o.block_hash AS hash, o.cancels IS NOT NULL AS "isUndo",
+            b.height IS NOT NULL AS "isInChain", coalesce(b.first_key, 0) AS first, coalesce(b.next_key, 0) AS next
+       FROM chain.outbox AS o
+       LEFT JOIN chain.blocks AS b ON b.height = o.height AND b.hash = o.block_hash
+      WHERE o.sequence > $1 AND o.reclassified IS NULL ORDER BY o.sequence LIMIT ${changesMax}`,
+    [after],
+  );
+  return rows;
+}
+
+/** The identity of an index and the last row of its outbox. */
+export interface IndexPosition {
+  /** Differs between two indexes, even of the same chain, because their outboxes have other rows. */
+  readonly identity: string;
+  readonly lastSequence: number;
+  /** Height of the last block. -1: the index is empty. */
+  readonly height: number;
+  /**
+   * Whether the index is in its first sync, and its last block is old. Its new blocks are then old, too. At the end of
+   * the first sync, the index has recent blocks some moments before it knows that it has all of them.
+   */
+  readonly isCatchingUp: boolean;
+}
+
+/**
+ * How old a block may be that still counts as recent, in hours. The time in a header may be two hours wrong, and the next
+ * block may take an hour.
+ */
+const recentHours = 3;
+
+/** The position of the index. Null: no block was ever indexed. */
+export async function readIndexPosition(client: ClientBase): Promise<IndexPosition | null> {
+  const { rows } = await client.query<{
+    network: string;
+    fingerprint_key: Buffer;
+    last: number;
+    height: number | null;
+    is_catching_up: boolean;
+  }>(
+    `SELECT network, fingerprint_key, ${lastSequenceSql} AS last, tip_height AS height,
+            caught_up_at IS NULL AND set_up_at IS NOT NULL
+              AND coalesce(${timeOfBlock('tip_height')} < now() - interval '${recentHours} hours', true) AS is_catching_up
+       FROM chain.state`,
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  // the key itself stays secret, because with the key anyone could make collisions of fingerprints
+  const digest = createHash('sha256').update('satscribe watches').update(row.fingerprint_key).digest('hex');
+  return {
+    identity: `${row.network}-${digest.slice(0, 32)}`,
+    lastSequence: row.last,
+    height: row.height ?? -1,
+    isCatchingUp: row.is_catching_up,
+  };
+}
+
+/**
+ * The sequence of the row before the row that applied the lowest block at or above a height. The last sequence, if no
+ * block is that high.
+ */
+export async function readSequenceBefore(client: ClientBase, height: number): Promise<number> {
+  const { rows } = await client.query<{ before: number }>(
+    `SELECT coalesce(
+       (SELECT min(o.sequence) - 1 FROM chain.outbox AS o
+         WHERE o.cancels IS NULL AND o.reclassified IS NULL
+           AND (o.height, o.block_hash) = (SELECT height, hash FROM chain.blocks WHERE height >= $1 ORDER BY height LIMIT 1)
+           AND NOT EXISTS (SELECT FROM chain.outbox AS u WHERE u.cancels = o.sequence)), ${lastSequenceSql}) AS before`,
+    [height],
+  );
+  return rows[0]?.before ?? 0;
+}
