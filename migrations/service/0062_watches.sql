@@ -59,6 +59,8 @@ CREATE TABLE service.watches_offset (
   index_identity text NOT NULL CHECK (length(index_identity) BETWEEN 1 AND 200),
   -- last row of the outbox
   sequence bigint NOT NULL CHECK (sequence >= 0),
+  -- last block; -1: none, because the index never was at the tip of its source
+  height integer NOT NULL CHECK (height >= -1),
   -- last position in the mempool's tables
   mempool_position bigint NOT NULL DEFAULT 0 CHECK (mempool_position >= 0),
   updated_at timestamptz NOT NULL DEFAULT now()

@@ -45,6 +45,8 @@ export const advisoryLocks = {
   tokenOrders: 7_700_118,
   /** Lock of the transaction that makes a payment for a test, and counts the used part of the test's budget. */
   testPayments: 7_700_121,
+  /** Lock of the process that matches watches with blocks and the mempool. */
+  watches: 7_700_122,
   /** Lock of the process that proves reserves of accounts. */
   tokenReserves: 7_700_119,
   /**

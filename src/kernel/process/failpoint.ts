@@ -50,6 +50,11 @@ export const paymentFailpoints = [
   'payments-gone',
 ] as const;
 /**
+ * Points of the following of watches (docs/adr/0105-watches.md). Each is after the commit of a block, or of changes of the
+ * mempool, and before the update of memory.
+ */
+export const watchFailpoints = ['watches-block', 'watches-pending'] as const;
+/**
  * Points of deliveries of webhooks (docs/webhooks.md). In their order, they mean:
  * - a message is taken
  * - the message is sent, but its answer is not stored
@@ -194,6 +199,7 @@ export const allFailpoints = [
     ...catchUpFailpoints,
     ...paymentFailpoints,
     ...webhookFailpoints,
+    ...watchFailpoints,
     ...deskFailpoints,
     ...orderFailpoints,
     ...etchingFailpoints,

@@ -1,4 +1,5 @@
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
+import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { type Faulty, isGiven, RequestValues } from '#kernel/requests/request-values.ts';
 import { parseSpacedRune, whyNoSpacedRune } from '#kernel/runes/spaced-rune.ts';
@@ -64,14 +65,8 @@ function conditionOf(
       const search = readSearchCondition(values, body);
       return search && { kind, search };
     }
-    case 'children': {
-      const parent = values.inscriptionId(body['parent'], 'parent');
-      if (parent === null) return null;
-      return {
-        kind,
-        search: { corpus: 'content', match: 'substring', needles: [], hash: null, filter: { parent } },
-      };
-    }
+    case 'children':
+      return readChildren(values, body);
     case 'sales': {
       const sales = readSales(values, body, network);
       return sales && { kind, sales };
@@ -80,18 +75,31 @@ function conditionOf(
       const runes = readRunes(values, body);
       return runes && { kind, runes };
     }
-    case 'receipts': {
-      const script =
-        readScript(values, body['address'], network) ?? values.required(body['address'], 'address');
-      return script && { kind, script };
-    }
+    case 'receipts':
+      return readReceipts(values, body, network);
   }
 }
 
+function readChildren(values: RequestValues, body: Body): WatchCondition | null {
+  const parent = values.inscriptionId(body['parent'], 'parent');
+  if (parent === null) return null;
+  const search = {
+    corpus: 'content',
+    match: 'substring',
+    needles: [],
+    hash: null,
+    filter: { parent },
+  } as const;
+  return { kind: 'children', search };
+}
+
+function readReceipts(values: RequestValues, body: Body, network: NetworkParameters): WatchCondition | null {
+  const script = readScript(values, body['address'], network) ?? values.required(body['address'], 'address');
+  return script && { kind: 'receipts', script };
+}
+
 function readSales(values: RequestValues, body: Body, network: NetworkParameters): SalesCondition | null {
-  const collection = values.text(body['collection'], 'collection');
-  if (collection !== null && !slugForm.test(collection))
-    return values.fault('collection', 'is not a slug: lower-case letters, digits, - and _, at most 100');
+  const collection = readCollection(values, body['collection']);
   const [least, most] = [
     values.whole(body['minPrice'], 'minPrice'),
     values.whole(body['maxPrice'], 'maxPrice'),
@@ -99,7 +107,8 @@ function readSales(values: RequestValues, body: Body, network: NetworkParameters
   const script = readScript(values, body['address'], network);
   if (least !== null && most !== null && least > most)
     return values.sentence('minPrice', 'minPrice is above maxPrice, so no sale can match');
-  if (collection === null && script === null && least === null && most === null)
+  const isEvery = [collection, script, least, most].every((part) => part === null);
+  if (isEvery && values.faults.length === 0)
     return values.sentence(
       'collection',
       'a watch of sales needs collection, address, minPrice or maxPrice, because it would find every sale',
@@ -114,6 +123,17 @@ function readSales(values: RequestValues, body: Body, network: NetworkParameters
 
 /** The form of slugs of collections (src/market/imports/import-slug.ts). */
 const slugForm = /^[a-z0-9][a-z0-9_-]{0,99}$/u;
+
+/** The slug of a collection, which may be the id of a parent or a gallery. */
+function readCollection(values: RequestValues, value: unknown): string | null {
+  const slug = values.text(value, 'collection');
+  if (slug === null || slugForm.test(slug)) return slug;
+  if (parseInscriptionId(slug) !== null) return slug.toLowerCase();
+  return values.fault(
+    'collection',
+    'is not the slug of a collection, which has lower-case letters, digits, - and _, or is an inscription id',
+  );
+}
 
 function readRunes(values: RequestValues, body: Body): RunesCondition | null {
   const event = values.choice(body['event'], 'event', ['etched', 'minted-out'], 'etched');

@@ -1,0 +1,95 @@
+import type pg from 'pg';
+import type { AskedCondition, WatchKind } from '#watches/watch.ts';
+
+/** An active watch, as far as matching needs it. */
+export interface StoredLiveWatch {
+  readonly id: string;
+  readonly kind: WatchKind;
+  readonly condition: AskedCondition;
+  /** Only blocks of later rows of the outbox are matched. */
+  readonly since: number;
+}
+
+/** A number that differs after a watch was created or ended, at any number of changes. */
+export async function readLiveMark(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query<{ mark: string }>(
+    `SELECT count(*) || ' ' || coalesce(bit_xor(hashtextextended(id::text, 0)), 0) AS mark
+       FROM service.watches WHERE ended_at IS NULL`,
+  );
+  return rows[0]?.mark ?? '';
+}
+
+/** Ids of all active watches. */
+export async function readLiveIds(client: pg.ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    'SELECT id FROM service.watches WHERE ended_at IS NULL',
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Active watches by their ids. */
+export async function readLiveWatches(
+  client: pg.ClientBase,
+  ids: readonly string[],
+): Promise<StoredLiveWatch[]> {
+  const { rows } = await client.query<StoredLiveWatch>(
+    `SELECT id, kind, condition, since FROM service.watches
+      WHERE id = ANY($1::uuid[]) AND ended_at IS NULL ORDER BY created_at, id`,
+    [ids],
+  );
+  return rows;
+}
+
+/** Keys that have active watches. */
+export async function readWatchingKeys(client: pg.ClientBase): Promise<number[]> {
+  const { rows } = await client.query<{ key: number }>(
+    'SELECT DISTINCT key_id AS key FROM service.watches WHERE ended_at IS NULL',
+  );
+  return rows.map(({ key }) => key);
+}
+
+/** Ends the active watches of keys, because these keys were revoked. */
+export async function endRevoked(client: pg.ClientBase, keys: readonly number[]): Promise<void> {
+  await client.query(
+    `UPDATE service.watches SET ended_at = now(), end_reason = 'revoked' WHERE key_id = ANY($1) AND ended_at IS NULL`,
+    [keys],
+  );
+}
+
+/** Active watches with a webhook. */
+export async function readToldWatches(
+  client: pg.ClientBase,
+): Promise<{ readonly id: string; readonly kind: WatchKind; readonly url: string }[]> {
+  const { rows } = await client.query<{ id: string; kind: WatchKind; url: string }>(
+    'SELECT id, kind, webhook_url AS url FROM service.watches WHERE ended_at IS NULL AND webhook_url IS NOT NULL',
+  );
+  return rows;
+}
+
+/** Ends watches, because their webhook URLs answered 410. */
+export async function endGone(client: pg.ClientBase, ids: readonly string[]): Promise<void> {
+  await client.query(
+    `UPDATE service.watches SET ended_at = now(), end_reason = 'gone' WHERE id = ANY($1::uuid[]) AND ended_at IS NULL`,
+    [ids],
+  );
+}
+
+/** How long ended watches, and findings after their last change, are kept, in days. A webhook is retried for three days. */
+const keptDays = 30;
+/** Maximum number of findings of a watch that are kept. A reader who is further behind has lost interest. */
+const findingsMax = 10_000;
+
+/** Deletes what is no longer kept. */
+export async function deleteOld(client: pg.ClientBase): Promise<void> {
+  await client.query(
+    `DELETE FROM service.watches WHERE ended_at < now() - make_interval(days => ${keptDays})`,
+  );
+  await client.query(
+    `DELETE FROM service.watch_findings WHERE changed_at < now() - make_interval(days => ${keptDays})`,
+  );
+  await client.query(
+    `DELETE FROM service.watch_findings AS f USING service.watches AS w
+      WHERE w.id = f.watch_id AND w.found > ${findingsMax} AND f.number <= (
+        SELECT number FROM service.watch_findings WHERE watch_id = w.id ORDER BY number DESC OFFSET ${findingsMax} LIMIT 1)`,
+  );
+}

@@ -1,0 +1,184 @@
+import type pg from 'pg';
+import { shownFinding } from '#watches/shown-finding.ts';
+import {
+  type FindingFacts,
+  type FindingState,
+  subjectOf,
+  type WatchKind,
+  watchSecretName,
+} from '#watches/watch.ts';
+import { putWebhooksOf, type WebhookMessages } from '#webhooks/outbox.ts';
+import { type FindingRow, findingColumns, findingOf, findingsChannel } from './findings.store.ts';
+
+/** The state of a thing that a watch found. */
+export interface FoundState {
+  readonly watchId: string;
+  readonly thing: string;
+  readonly state: FindingState;
+  readonly txid: Uint8Array;
+  /** The block of a `confirmed` finding, and the former block of a `reorganised` finding. Otherwise null. */
+  readonly block: { readonly height: number; readonly hash: Uint8Array } | null;
+  readonly replacedBy: Uint8Array | null;
+  readonly facts: FindingFacts;
+}
+
+/** Watches with changes, each with its number before the first of these changes. */
+export type ChangedWatches = Map<string, number>;
+
+/**
+ * Stores states, and counts the numbers of the watches up. A state that equals the stored state is left out, so that no
+ * state is told twice. States of watches that have ended are left out, too.
+ *
+ * @param states each thing of a watch at most once
+ */
+export async function writeStates(
+  tx: pg.ClientBase,
+  states: readonly FoundState[],
+  changed: ChangedWatches,
+): Promise<void> {
+  if (states.length === 0) return;
+  const { rows } = await tx.query<{ id: string; before: number }>(
+    `WITH given AS (
+       SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[], $5::integer[], $6::bytea[], $7::bytea[],
+                            $8::text[]) WITH ORDINALITY
+              AS g (watch_id, thing, state, txid, height, block_hash, replaced_by, facts, nth)
+     ), news AS (
+       SELECT given.*, f.watch_id IS NULL AS is_new,
+              row_number() OVER (PARTITION BY given.watch_id ORDER BY nth) AS step
+         FROM given JOIN service.watches AS w ON w.id = given.watch_id AND w.ended_at IS NULL
+         LEFT JOIN service.watch_findings AS f ON f.watch_id = given.watch_id AND f.thing = given.thing
+        WHERE f.watch_id IS NULL OR f.state <> given.state
+           OR (given.state = 'confirmed' AND f.block_hash <> given.block_hash)
+     ), raised AS (
+       UPDATE service.watches AS w SET last_number = last_number + n.count, found = found + n.fresh
+         FROM (SELECT watch_id, count(*) AS count, count(*) FILTER (WHERE is_new) AS fresh FROM news GROUP BY 1) AS n
+        WHERE w.id = n.watch_id RETURNING w.id, w.last_number - n.count AS before
+     ), written AS (
+       INSERT INTO service.watch_findings AS f
+              (watch_id, thing, state, number, txid, height, block_hash, replaced_by, facts)
+       SELECT watch_id, thing, state, before + step, txid, height, block_hash, replaced_by, facts::jsonb
+         FROM news JOIN raised ON raised.id = news.watch_id
+       ON CONFLICT (watch_id, thing) DO UPDATE SET state = excluded.state, number = excluded.number,
+         height = excluded.height, block_hash = excluded.block_hash, replaced_by = excluded.replaced_by,
+         facts = f.facts || excluded.facts, changed_at = now()
+     )
+     SELECT id, before FROM raised`,
+    [
+      states.map(({ watchId }) => watchId),
+      states.map(({ thing }) => thing),
+      states.map(({ state }) => state),
+      states.map(({ txid }) => Buffer.from(txid)),
+      states.map(({ block }) => block?.height ?? null),
+      states.map(({ block }) => (block === null ? null : Buffer.from(block.hash))),
+      states.map(({ replacedBy }) => replacedBy && Buffer.from(replacedBy)),
+      states.map(({ facts }) => JSON.stringify(facts)),
+    ],
+  );
+  for (const { id, before } of rows) if (!changed.has(id)) changed.set(id, before);
+}
+
+/** Maximum number of findings in one message. A receiver reads the rest with the cursor. */
+export const toldMax = 100;
+/** Maximum number of watches whose messages are made at once, so that their findings fit in memory. */
+const watchesAtOnce = 100;
+
+interface ToldRow extends FindingRow {
+  readonly kind: WatchKind;
+  readonly webhook_url: string;
+  readonly secret_key: Buffer;
+  readonly last_number: number;
+  readonly count: number;
+}
+
+/**
+ * Puts one message for each changed watch with a webhook in the outbox, and notifies readers that wait for findings.
+ * Call it once, at the end of the transaction that wrote the states.
+ */
+export async function tellChanges(tx: pg.ClientBase, changed: ChangedWatches): Promise<void> {
+  const all = [...changed];
+  if (all.length === 0) return;
+  for (let from = 0; from < all.length; from += watchesAtOnce)
+    await putWebhooksOf(tx, await messagesOf(tx, all.slice(from, from + watchesAtOnce)));
+  await tx.query(`SELECT pg_notify('${findingsChannel}', '')`);
+}
+
+async function messagesOf(
+  tx: pg.ClientBase,
+  changed: readonly (readonly [id: string, before: number])[],
+): Promise<WebhookMessages[]> {
+  const { rows } = await tx.query<ToldRow>(
+    `SELECT w.kind, w.webhook_url, w.secret_key, w.last_number, news.count, f.*
+       FROM unnest($1::uuid[], $2::bigint[]) AS changed (id, before)
+       JOIN service.watches AS w USING (id)
+       CROSS JOIN LATERAL (SELECT count(*) AS count FROM service.watch_findings
+                            WHERE watch_id = w.id AND number > changed.before) AS news
+       CROSS JOIN LATERAL (SELECT ${findingColumns} FROM service.watch_findings
+                            WHERE watch_id = w.id AND number > changed.before ORDER BY number LIMIT ${toldMax}) AS f
+      WHERE w.webhook_url IS NOT NULL ORDER BY w.id, f.number`,
+    [changed.map(([id]) => id), changed.map(([, before]) => before)],
+  );
+  return [...Map.groupBy(rows, ({ watch_id: id }) => id)].flatMap(([id, found]) => {
+    const [first] = found;
+    if (first === undefined) return [];
+    const { kind, webhook_url: url, secret_key: secretKey, last_number: number, count } = first;
+    const findings = found.map((row) => shownFinding(findingOf(row)));
+    const body = { id, kind, number, findings, more: count - findings.length };
+    return [
+      { subject: subjectOf({ id, kind }), url, secretOf: watchSecretName(id, secretKey), bodies: [body] },
+    ];
+  });
+}
+
+/** A finding whose state may have to change, because its block or its transaction is no longer there. */
+export interface KeptFinding {
+  readonly watchId: string;
+  readonly thing: string;
+  readonly txid: Buffer;
+  readonly height: number | null;
+  readonly hash: Buffer | null;
+}
+
+/** Maximum number of findings that are read at once. */
+const keptAtOnce = 5_000;
+
+/** Findings that are confirmed in a block, in pages. */
+export async function* readFindingsOfBlock(
+  client: pg.ClientBase,
+  hash: Uint8Array,
+): AsyncGenerator<readonly KeptFinding[]> {
+  let after: readonly [string, string] = ['00000000-0000-0000-0000-000000000000', ''];
+  for (;;) {
+    const { rows } = await client.query<KeptFinding>(
+      `SELECT watch_id AS "watchId", thing, txid, height, block_hash AS hash FROM service.watch_findings
+        WHERE block_hash = $1 AND state = 'confirmed' AND (watch_id, thing) > ($2::uuid, $3)
+        ORDER BY watch_id, thing LIMIT ${keptAtOnce}`,
+      [Buffer.from(hash), ...after],
+    );
+    if (rows.length > 0) yield rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < keptAtOnce) return;
+    after = [last.watchId, last.thing];
+  }
+}
+
+/** Transactions with pending findings. */
+export async function readPendingTxids(client: pg.ClientBase): Promise<Buffer[]> {
+  const { rows } = await client.query<{ txid: Buffer }>(
+    `SELECT DISTINCT f.txid FROM service.watch_findings AS f JOIN service.watches AS w ON w.id = f.watch_id
+      WHERE f.state = 'pending' AND w.ended_at IS NULL`,
+  );
+  return rows.map(({ txid }) => txid);
+}
+
+/** The pending findings of transactions. */
+export async function readPendingFindings(
+  client: pg.ClientBase,
+  txids: readonly Buffer[],
+): Promise<KeptFinding[]> {
+  const { rows } = await client.query<KeptFinding>(
+    `SELECT watch_id AS "watchId", thing, txid, height, block_hash AS hash FROM service.watch_findings
+      WHERE state = 'pending' AND txid = ANY($1) ORDER BY watch_id, thing`,
+    [txids],
+  );
+  return rows;
+}

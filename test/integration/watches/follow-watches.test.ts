@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { networks } from '#kernel/primitives/network.ts';
+import { type Inscribed, type InscribeOptions } from '#test/builders/regtest/regtest-chain.ts';
+import {
+  addressOf,
+  type RegtestTransaction,
+  transaction,
+} from '#test/builders/regtest/regtest-transaction.ts';
+import { silentLogger } from '#test/support/http-app.ts';
+import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
+import { LiveMempool } from '#test/support/node/live-mempool.ts';
+import { findingsOf, newKey, newWatch } from '#test/support/watches/new-watch.ts';
+import { followWatches } from '#watches/following/follow-watches.ts';
+import { findingId, type Watch, type WatchKind } from '#watches/watch.ts';
+
+describe.skipIf(bitcoindThatRelaysReveals() === null)('watches, beside a real node', () => {
+  let live: LiveMempool;
+  let key: number;
+  let following: { controller: AbortController; end: Promise<void> };
+  let words = 0;
+
+  const follow = (): void => {
+    const controller = new AbortController();
+    const end = followWatches({
+      url: live.database.url,
+      network: networks.regtest,
+      readCollections: async (_, ids) => ids.map(() => null),
+      signal: controller.signal,
+      log: silentLogger(),
+    });
+    following = { controller, end };
+  };
+  const stop = async (): Promise<void> => {
+    following.controller.abort();
+    await following.end;
+  };
+
+  beforeAll(async () => {
+    live = await LiveMempool.start();
+    live.index({ indexAddresses: true });
+    await live.indexed();
+    live.follow();
+    await live.eventually(async () => {
+      expect(await live.get('/mempool')).toMatchObject({ following: true });
+    });
+    key = await newKey(live.database.pool);
+    follow();
+  });
+  afterAll(async () => {
+    await stop();
+    await live.close();
+  });
+
+  const word = (): string => `unheard${words++}x`;
+  const watch = (kind: WatchKind, body: Record<string, unknown>): Promise<Watch> =>
+    newWatch(live.database.pool, key, kind, body);
+  const inscribe = (body: string, options: InscribeOptions = {}): Promise<Inscribed> =>
+    live.chain.inscribe({ contentType: 'text/plain', body }, options);
+  const broadcast = async (...transactions: RegtestTransaction[]): Promise<void> => {
+    for (const one of transactions) await live.chain.broadcast(one);
+  };
+  /** Settles when the findings of a watch are these. */
+  const expectFound = (of: Watch, ...findings: object[]): Promise<void> =>
+    live.eventually(async () => {
+      expect(await findingsOf(live.database.pool, of)).toEqual(
+        findings.map((each) => expect.objectContaining(each) as object),
+      );
+    });
+  const messagesOf = async ({
+    id,
+  }: Watch): Promise<{ number: number; findings: object[]; more: number }[]> => {
+    const { rows } = await live.database.pool.query<{ body: Buffer }>(
+      'SELECT body FROM service.webhooks WHERE subject = $1 ORDER BY sequence',
+      [`search ${id}`],
+    );
+    return rows.map(
+      ({ body }) => JSON.parse(body.toString()) as { number: number; findings: object[]; more: number },
+    );
+  };
+
+  test('a finding keeps its id while it is pending, mined, reorganised and mined again, and each change is told once', async () => {
+    const text = word();
+    const search = await watch('search', { text, webhookUrl: 'https://example.com/hook' });
+    const other = await watch('search', { text: `${text}y` });
+    const { commit, reveal } = await inscribe(text);
+    const id = findingId(search.id, reveal.id());
+    await broadcast(commit, reveal);
+    await expectFound(search, {
+      id,
+      state: 'pending',
+      number: 1,
+      height: null,
+      facts: { inscriptionId: reveal.id() },
+    });
+    const { height, hash } = await live.chain.mine([commit, reveal]);
+    await expectFound(search, { id, state: 'confirmed', number: 2, height, blockHash: hash });
+    await live.chain.takeBack(1);
+    await expectFound(search, { id, state: 'pending', number: 3, height: null });
+    const again = await live.chain.mine([commit, reveal]);
+    await expectFound(search, {
+      id,
+      state: 'confirmed',
+      number: 4,
+      height: again.height,
+      blockHash: again.hash,
+    });
+    const told = await messagesOf(search);
+    expect(told.map(({ number, findings }) => [number, findings])).toEqual(
+      ['pending', 'confirmed', 'pending', 'confirmed'].map((state, nth) => [
+        nth + 1,
+        [expect.objectContaining({ id, state, number: nth + 1, inscriptionId: reveal.id() })],
+      ]),
+    );
+    await expectFound(other);
+  });
+
+  test('a replaced transaction is told with its replacement, and the replacement is found', async () => {
+    const text = word();
+    const search = await watch('search', { text });
+    const { commit, reveal } = await inscribe(text);
+    await broadcast(commit, reveal);
+    await expectFound(search, { thing: reveal.id(), state: 'pending' });
+    const bumped = transaction([commit.coin(0)], [{ value: 5000, to: 9 }]);
+    await broadcast(bumped);
+    await live.eventually(async () => {
+      const found = await findingsOf(live.database.pool, search);
+      expect(
+        Object.fromEntries(found.map(({ thing, state, replacedBy }) => [thing, [state, replacedBy]])),
+      ).toEqual({
+        [reveal.id()]: ['replaced', bumped.txid],
+        [bumped.id()]: ['pending', null],
+      });
+    });
+    // the node forgets the replacement, and mines the replaced transaction
+    const mined = await live.chain.mine([commit, reveal]);
+    await live.eventually(async () => {
+      const found = await findingsOf(live.database.pool, search);
+      expect(found.find(({ thing }) => thing === reveal.id())).toMatchObject({
+        state: 'confirmed',
+        height: mined.height,
+        replacedBy: null,
+      });
+      expect(found.find(({ thing }) => thing === bumped.id())?.state).toBe('replaced');
+    });
+  });
+
+  test('a finding whose block and transaction are gone is reorganised', async () => {
+    const text = word();
+    const search = await watch('search', { text });
+    const from = await live.chain.coin();
+    const { commit, reveal } = await inscribe(text, { from });
+    const { height, hash } = await live.chain.mine([commit, reveal]);
+    await expectFound(search, { state: 'confirmed', height });
+    await live.chain.takeBack(1);
+    await live.chain.mine([transaction([from], [{ value: from.value - 500_000 }])]);
+    await live.chain.mineEmpty(1);
+    await live.eventually(async () => {
+      const [found] = await findingsOf(live.database.pool, search);
+      expect(found).toMatchObject({ thing: reveal.id() });
+      expect(['reorganised', 'replaced']).toContain(found?.state);
+      if (found?.state === 'reorganised') expect(found).toMatchObject({ height, blockHash: hash });
+    });
+  });
+
+  test('blocks that were mined while nothing followed are matched after a restart, and nothing is told twice', async () => {
+    const text = word();
+    const search = await watch('search', { text });
+    const first = await inscribe(text);
+    await broadcast(first.commit, first.reveal);
+    await expectFound(search, { thing: first.reveal.id(), state: 'pending', number: 1 });
+    await stop();
+    const second = await inscribe(text);
+    await live.chain.mine([first.commit, first.reveal, second.commit, second.reveal]);
+    await live.indexed();
+    follow();
+    await expectFound(
+      search,
+      { thing: first.reveal.id(), state: 'confirmed', number: 2 },
+      { thing: second.reveal.id(), state: 'confirmed', number: 3 },
+    );
+  });
+
+  test('a watch finds only what arrives after it, and nothing after its end', async () => {
+    const text = word();
+    const early = await inscribe(text);
+    await live.chain.mine([early.commit, early.reveal]);
+    await live.indexed();
+    const search = await watch('search', { text });
+    const late = await inscribe(text);
+    await live.chain.mine([late.commit, late.reveal]);
+    await expectFound(search, { thing: late.reveal.id() });
+  });
+
+  test('children and receipts are found, pending and mined', async () => {
+    const parent = await inscribe(word(), { to: 1 });
+    await live.chain.mine([parent.commit, parent.reveal]);
+    await live.indexed();
+    const receipts = await watch('receipts', { address: addressOf(7) });
+    const paid = await inscribe(word(), { to: 7 });
+    await broadcast(paid.commit, paid.reveal);
+    const thing = `${paid.reveal.txid}:0 ${paid.reveal.id()}`;
+    await expectFound(receipts, {
+      thing,
+      state: 'pending',
+      facts: { vout: 0, inscriptionId: paid.reveal.id() },
+    });
+    await live.chain.mine([paid.commit, paid.reveal]);
+    await live.eventually(async () => {
+      const found = await findingsOf(live.database.pool, receipts);
+      expect(found.map((each) => [each.thing, each.state])).toEqual([
+        [thing, 'confirmed'],
+        [`${paid.reveal.txid}:0 sats`, 'confirmed'],
+      ]);
+    });
+  });
+});
