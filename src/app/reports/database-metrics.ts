@@ -13,6 +13,7 @@ import { countPayouts, type PayoutCounts } from '#payouts/payout/payout-counts.q
 import { satsOfFreeCoins } from '#purse/coins/coins.store.ts';
 import { readHold } from '#purse/holding/payment-hold.store.ts';
 import { countAccountsBelowZero } from '#purse/ledger/token-balances.queries.ts';
+import { readWatchesStanding } from '#watches/store/watches-offset.store.ts';
 import { readWaiting, type WaitingWebhooks } from '#webhooks/webhooks.queries.ts';
 
 /**
@@ -23,6 +24,7 @@ export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolea
   readStandings(metrics, pool);
   readPayments(metrics, pool);
   readWebhooks(metrics, pool);
+  readWatches(metrics, pool);
   readOrders(metrics, pool);
   readPayouts(metrics, pool);
   readAudits(metrics, pool);
@@ -189,6 +191,27 @@ function readWebhooks(metrics: Metrics, pool: pg.Pool): void {
         { labels: { why: 'given_up' }, value: givenUp },
         { labels: { why: 'gone' }, value: gone },
       ];
+    },
+  });
+}
+
+function readWatches(metrics: Metrics, pool: pg.Pool): void {
+  metrics.read({
+    name: 'satscribe_watches',
+    help: 'Active watches of keys, among them saved searches',
+    values: async () => [{ value: (await readWatchesStanding(pool)).active }],
+  });
+  metrics.read({
+    name: 'satscribe_watches_found',
+    help: 'Things that active watches ever found',
+    values: async () => [{ value: (await readWatchesStanding(pool)).found }],
+  });
+  metrics.read({
+    name: 'satscribe_watches_behind',
+    help: 'Blocks, applied or taken back, that were not compared with watches yet',
+    values: async () => {
+      const { behind } = await readWatchesStanding(pool);
+      return behind === null ? [] : [{ value: behind }];
     },
   });
 }

@@ -3,7 +3,7 @@ import { existingHome } from '#embedded-postgres/server-place.ts';
 import { readStanding, type Standing } from '#http/operations/chain-lag.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
-import type { NetworkName } from '#kernel/primitives/network.ts';
+import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import {
   awaitDatabase,
@@ -20,6 +20,7 @@ import { startAudits, startFileSweeps, startOrders } from '#src/app/ordering/ord
 import { startPayments } from '#src/app/ordering/payments.ts';
 import { startTokenOrders } from '#src/app/ordering/token-payments.ts';
 import { startReserves } from '#src/app/ordering/token-reserves.ts';
+import { startWatches } from '#src/app/ordering/watches.ts';
 import { startWebhooks } from '#src/app/ordering/webhooks.ts';
 import { announceWaiting, keepEnded, statusWriter } from '#src/app/reports/announce.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
@@ -93,6 +94,7 @@ export async function serveFolder(
   }
   if (config.role !== 'api') {
     startPayments(context, database, source, null);
+    startWatches(context, database, networks[network]);
     const index = async (): Promise<void> => {
       await indexBlocks(context, database, { source, node: null, operations });
     };
@@ -148,6 +150,7 @@ export async function serveNode(
     const { node, source } = await announceWaiting(context, statusWriter(context, database), link);
     if (config.role === 'all') await checkDescriptor(context, node.rpc, network);
     startPayments(context, database, source, node);
+    startWatches(context, database, networks[network]);
     startProvenance(context, database, satributes, node, blocks);
     if (config.role === 'all') {
       startOrders(context, database, satributes, node.rpc, blocks, operations);
