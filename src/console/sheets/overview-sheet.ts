@@ -9,6 +9,7 @@ import { type OwingOrder, owingOrders } from '#orders/ledger/owed.queries.ts';
 import { showCoins, sumsOfCoins } from '#orders/operator/operator-coins.ts';
 import { countTroubles } from '#orders/order/order.store.ts';
 import { listPayouts } from '#payouts/payout/payout.store.ts';
+import { readHold } from '#purse/holding/payment-hold.store.ts';
 import { listTokenOrders } from '#tokenpay/operator/listed-orders.ts';
 import { listWithdrawals } from '#tokenpay/withdrawing/withdrawals.store.ts';
 import { readRelease } from '#wallet/indices/release.store.ts';
@@ -56,6 +57,12 @@ async function readWaiting(pool: pg.Pool, owing: readonly OwingOrder[]): Promise
     credits.filter((credit) => credit.aside !== null && credit.decision === null),
   );
   return [
+    [
+      'Payments on hold after a restore',
+      (await readHold(pool)) === null ? 0 : 1,
+      '/console/payouts',
+      'Compare them with satscribe payouts held, then run satscribe payouts release.',
+    ],
     ['Failed orders', troubles.failed, '/console/orders?state=error', 'Try them again, or refund them.'],
     ['Stuck orders', troubles.stuck, '/console/orders?state=stuck', 'Add a coin, or raise the named budget.'],
     [

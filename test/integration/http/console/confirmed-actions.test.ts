@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { insertPayout } from '#payouts/payout/payout.store.ts';
+import { beginHold, endHold } from '#purse/holding/payment-hold.store.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { type FileServer, startFileServer } from '#test/support/collections/file-server.ts';
 import { insertPending } from '#test/support/collections/pending-rows.ts';
@@ -334,4 +335,19 @@ test('the overview shows the budgets of bumps and the money of late payments', a
   const { body } = await operator.get('/console');
   expect(body).toContain('0 of at most 1000000');
   expect(body).toContain('no customer is owed money');
+});
+
+test('the overview names payments that are on hold after a restore, until they are released', async () => {
+  const { pool } = filled.shop.database;
+  const isNamed = async (): Promise<boolean> =>
+    (await operator.get('/console')).body.includes('satscribe payouts release');
+  expect(await isNamed()).toBe(false);
+  const hold = { backupAt: new Date(), height: null, ends: { orders: 0, own: 0, fees: 0 } };
+  await withTransaction(pool, (tx) => beginHold(tx, hold));
+  try {
+    expect(await isNamed()).toBe(true);
+  } finally {
+    await withTransaction(pool, (tx) => endHold(tx, { booked: 0, released: 0 }));
+  }
+  expect(await isNamed()).toBe(false);
 });
