@@ -1,8 +1,14 @@
 import { timingSafeEqual } from 'node:crypto';
 import type pg from 'pg';
+import { OutboxListener } from '#chain/events/outbox-listener.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { WebhookKeys } from '#webhooks/webhook-keys.ts';
-import { type FindingsPage, readFindings, readNewestFindings } from './store/findings.store.ts';
+import {
+  type FindingsPage,
+  findingsChannel,
+  readFindings,
+  readNewestFindings,
+} from './store/findings.store.ts';
 import { createWatch, endWatch, readWatch, readWatches } from './store/watches.store.ts';
 import type { AskedCondition } from './watch.ts';
 import { type Finding, type Watch, type WatchKind, watchSecretName } from './watch.ts';
@@ -37,11 +43,13 @@ const tokenDigits = 32;
 export class KeyWatches {
   readonly #parts: KeyWatchesParts;
   readonly urlProblem: KeyWatchesParts['urlProblem'];
+  readonly #listener: OutboxListener;
   #secrets: WebhookKeys | null = null;
 
   constructor(parts: KeyWatchesParts) {
     this.#parts = parts;
     this.urlProblem = parts.urlProblem;
+    this.#listener = new OutboxListener(parts.pool, findingsChannel);
   }
 
   /**
@@ -93,6 +101,30 @@ export class KeyWatches {
   /** Findings of a watch whose last change has a number above `after`. */
   findings(watch: Watch, after: number, limit: number): Promise<FindingsPage> {
     return readFindings(this.#parts.pool, watch.id, { after, limit });
+  }
+
+  /**
+   * Like `findings`, but waits for the first finding if there is none yet. The page is empty if none came within
+   * `waitMs`, or before the signal.
+   */
+  async nextFindings(
+    watch: Watch,
+    { after, limit, waitMs }: { readonly after: number; readonly limit: number; readonly waitMs: number },
+    signal: AbortSignal,
+  ): Promise<FindingsPage> {
+    const deadline = performance.now() + waitMs;
+    const news = this.#listener.join();
+    try {
+      for (;;) {
+        const mark = news.mark();
+        const page = await this.findings(watch, after, limit);
+        const leftMs = deadline - performance.now();
+        if (page.findings.length > 0 || leftMs <= 0 || signal.aborted) return page;
+        await news.news(mark, leftMs, signal);
+      }
+    } finally {
+      news.done();
+    }
   }
 
   /** Findings of a watch, the newest change first. */

@@ -5,8 +5,11 @@ import type { AnsweringDatabase } from '#src/app/database/database.ts';
 import { openWebhookKeys } from '#src/app/ordering/webhooks.ts';
 import { KeyWatches } from '#watches/key-watches.ts';
 
-/** Maximum number of connections for watches. Clients poll findings, and must not wait for searches. */
-const connectionsMax = 2;
+/**
+ * Maximum number of connections for watches. Clients poll findings, and must not wait for searches. One connection
+ * listens for new findings.
+ */
+const connectionsMax = 3;
 const statementTimeoutMs = 15_000;
 
 /** Opens the watches of keys in a process that answers requests. */

@@ -8,11 +8,12 @@ import { outboxChannel } from '#kernel/contracts/outbox.ts';
 const pollMs = 2000;
 
 /**
- * Notifies all readers in this process when the outbox has grown. It uses one connection, which is open while there are
+ * Notifies all readers in this process when the outbox, or the list of another channel, has grown. It uses one connection, which is open while there are
  * readers. If the connection is lost, the readers poll, and the next poll opens a new connection.
  */
 export class OutboxListener {
   readonly #pool: Pool;
+  readonly #channel: string;
   #client: PoolClient | null = null;
   #opening: Promise<void> | null = null;
   #readers = 0;
@@ -23,8 +24,9 @@ export class OutboxListener {
   #heard = 0;
   readonly #waiting = new Set<() => void>();
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, channel: string = outboxChannel) {
     this.#pool = pool;
+    this.#channel = channel;
   }
 
   /** Starts reading. Call `done` once at the end. */
@@ -80,7 +82,7 @@ export class OutboxListener {
       client.on('error', lost);
       client.on('end', lost);
       client.on('notification', () => this.#wake());
-      await client.query(`LISTEN ${outboxChannel}`);
+      await client.query(`LISTEN ${this.#channel}`);
       this.#client = client;
       if (this.#readers === 0) this.#close();
     } catch {

@@ -162,6 +162,10 @@ export const limits = {
    * up `eventStreams`.
    */
   eventStreamsEach: 20,
+  /** Maximum number of requests that wait for findings of watches. Each holds a connection. */
+  findingWaits: 100,
+  /** Maximum number of these requests of one client, as of streams. */
+  findingWaitsEach: 20,
   /**
    * Maximum number of open live pages, which show news as they happen. Each page holds a connection, so half of all
    * connections are left for other requests.

@@ -5,6 +5,7 @@ import { type AcceptedForm, acceptedForms } from '#http/server/routes/accepted-f
 import { strictObject } from '#http/server/routes/answer-schemas.ts';
 import { findingsPageMax } from '#watches/store/findings.store.ts';
 import { watchKinds } from '#watches/watch.ts';
+import { waitMax } from './finding-waits.ts';
 
 export const exampleWatch = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
 const exampleFinding = '0f4b6f6d2f8a4c1e9f7b3d5a1c2e4f60';
@@ -201,6 +202,12 @@ export const findingsQuery = Type.Object({
     maximum: findingsPageMax,
     default: 100,
     description: 'findings of one answer',
+  }),
+  wait: Type.Integer({
+    minimum: 0,
+    maximum: waitMax,
+    default: 0,
+    description: 'seconds to wait for a finding if there is none yet',
   }),
 });
 

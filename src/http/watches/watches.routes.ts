@@ -7,6 +7,7 @@ import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { shownFinding } from '#watches/shown-finding.ts';
 import type { Watch, WatchKind } from '#watches/watch.ts';
+import { FindingWaits } from './finding-waits.ts';
 import { readAsked } from './read-asked.ts';
 import { refuseTooBroad } from './search-breadth.ts';
 import {
@@ -64,10 +65,11 @@ export function watchesRoutes(app: App, deps: AppDependencies): void {
   createWatchRoute(app, deps);
   listSearchesRoute(app, deps);
   listWatchesRoute(app, deps);
+  const waits = new FindingWaits(app, deps);
   for (const family of [searchFamily, watchFamily]) {
     readRoute(app, deps, family);
     deleteRoute(app, deps, family);
-    findingsRoute(app, deps, family);
+    findingsRoute(app, deps, family, waits);
     watchFeedRoute(app, deps, family);
   }
   watchPageRoutes(app, deps);
@@ -219,7 +221,7 @@ function deleteRoute(app: App, deps: AppDependencies, family: Family): void {
   });
 }
 
-function findingsRoute(app: App, deps: AppDependencies, family: Family): void {
+function findingsRoute(app: App, deps: AppDependencies, family: Family, waits: FindingWaits): void {
   const { url, kind, operation, words } = family;
   apiRoute(app, {
     method: 'GET',
@@ -238,8 +240,12 @@ function findingsRoute(app: App, deps: AppDependencies, family: Family): void {
       const { id: keyId } = ownerOf(askerOf(reply).key);
       const watches = neededWatches(deps);
       const watch = foundWatch(await watches.read(keyId, request.params.id, kind), kind);
-      const { after, limit } = request.query;
-      const { findings, lastNumber, more } = await watches.findings(watch, after, limit);
+      const { after, limit, wait } = request.query;
+      const asked = { after, limit, waitMs: wait * 1000 };
+      const { findings, lastNumber, more } =
+        wait === 0
+          ? await watches.findings(watch, after, limit)
+          : await watches.nextFindings(watch, asked, waits.start(reply, askerOf(reply)));
       return { status: 'ok', findings: findings.map(shownFinding), lastNumber, more } as never;
     },
   });

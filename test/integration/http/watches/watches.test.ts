@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 import { giveKey, type TestAccess, testAccess } from '#test/support/http/search-access.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 import { findingId } from '#watches/watch.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -280,7 +281,22 @@ describe('findings', () => {
     expect((await ask('GET', `${path}?after=5`)).body).toMatchObject({ findings: [], more: false });
   });
 
-  test.each(['after=-1', 'after=x', 'after=1e3', 'limit=0', 'limit=1001', 'before=1'])(
+  test('are waited for, and an answer without findings comes in the end', async () => {
+    const { id } = await saved();
+    const path = `/searches/${id}/findings`;
+    expect((await ask('GET', `${path}?wait=1`)).body).toMatchObject({ findings: [], lastNumber: 0 });
+    const waiting = ask('GET', `${path}?wait=25`);
+    await waitUntil(async () => {
+      const { body } = await http.app.inject({ url: '/metrics' });
+      return body.includes('satscribe_queue_length{queue="waits for findings"} 1');
+    });
+    await found(id, thing, 1);
+    await http.database.pool.query(`SELECT pg_notify('satscribe_findings', '')`);
+    expect((await waiting).body).toMatchObject({ findings: [{ number: 1 }], lastNumber: 1 });
+    expect((await ask('GET', `${path}?wait=25`)).body).toMatchObject({ findings: [{ number: 1 }] });
+  });
+
+  test.each(['wait=26', 'wait=-1', 'after=-1', 'after=x', 'after=1e3', 'limit=0', 'limit=1001', 'before=1'])(
     'are refused for %s',
     async (query) => {
       const { id } = await saved();
