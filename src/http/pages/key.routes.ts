@@ -30,8 +30,8 @@ const body = Type.Object({
 
 /**
  * Routes of the form in which people send their key. A cookie then keeps the key, because pages cannot send headers.
- * The cookie is used only for searches (`SearchAccess`), is hidden from scripts, and is never sent with a request from
- * another site.
+ * The cookie is used only for searches (`SearchAccess`) and the pages of watches, is hidden from scripts, and is never
+ * sent with a request from another site.
  */
 export function keyRoutes(app: App, { publicOrigin = null }: Pick<AppDependencies, 'publicOrigin'>): void {
   apiRoute(app, {

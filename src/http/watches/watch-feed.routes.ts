@@ -5,6 +5,7 @@ import { unchanged } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { Finding, WatchKind } from '#watches/watch.ts';
+import type { FeedEntry } from '#web/feeds/atom.ts';
 import { stateWords } from '#web/parts/watch-words.ts';
 import { findingLine } from './finding-lines.ts';
 import { exampleWatch } from './watch.schemas.ts';
@@ -48,25 +49,26 @@ export function watchFeedRoute(app: App, deps: AppDependencies, family: FeedFami
       const watch = await watches.ofFeed(id, request.query.token ?? '');
       if (watch === null || (kind !== null && watch.kind !== kind)) throw noWatch(kind);
       const findings = await watches.newest(watch, feedEntries);
-      reply.header('cache-control', 'private, no-cache');
-      return sendFeed(request, reply, publicOrigin, {
-        id: feedId(network.name, 'watch', id),
-        title: watch.kind === 'search' ? 'A saved search' : `A watch of ${watch.kind}`,
-        page: '/watches',
-        entries: findings.map((finding) => entryOf(finding, watch.kind)),
-      });
-      function entryOf(finding: Finding, of: WatchKind) {
-        const { href, name, height } = findingLine(finding, of);
-        const state = stateWords[finding.state];
+      const subject = watch.kind === 'search' ? 'a saved search' : `a watch of ${watch.kind}`;
+      const entryOf = (finding: Finding): FeedEntry => {
+        const { href, name, height, changedAt } = findingLine(finding, watch.kind);
+        const state = `${stateWords[finding.state]}${height === null ? '' : ` ${height}`}`;
         return {
           // a new state is a new version of the same entry
           id: feedId(network.name, 'finding', finding.id),
           title: `${name}: ${state}`,
           href,
-          updated: Math.floor(finding.changedAt.getTime() / 1000),
-          summary: `${state}${height === null ? '' : ` ${height}`}`,
+          updated: changedAt,
+          summary: `Found by ${subject}, ${state}`,
         };
-      }
+      };
+      reply.header('cache-control', 'private, no-cache');
+      return sendFeed(request, reply, publicOrigin, {
+        id: feedId(network.name, 'watch', id),
+        title: `Findings of ${subject}`,
+        page: '/watches',
+        entries: findings.map(entryOf),
+      });
     },
   });
 }

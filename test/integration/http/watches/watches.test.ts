@@ -180,6 +180,27 @@ test('a watch is refused without a key with the scope of searches, even if searc
   }
 });
 
+test('forms of other sites neither save nor delete a watch', async () => {
+  const { id } = await saved();
+  const send = async (url: string, payload: string, headers: Record<string, string>): Promise<number> => {
+    const form = { 'content-type': 'application/x-www-form-urlencoded', cookie: `satscribe_key=${key}` };
+    return (await http.app.inject({ method: 'POST', url, payload, headers: { ...form, ...headers } }))
+      .statusCode;
+  };
+  const before = (await ask<{ watches: WatchJson[] }>('GET', '/watches')).body.watches;
+  for (const site of ['cross-site', 'same-site']) {
+    const headers = { 'sec-fetch-site': site };
+    expect(await send('/watches/new', 'kind=search&text=foreign', headers)).toBe(403);
+    expect(await send('/watches/delete', `id=${id}`, headers)).toBe(403);
+  }
+  expect((await ask<{ watches: WatchJson[] }>('GET', '/watches')).body.watches).toEqual(before);
+  const own = { 'sec-fetch-site': 'same-origin' };
+  expect(await send('/watches/new', 'kind=search&text=of+this+site', own)).toBe(303);
+  expect(await send('/watches/delete', `id=${id}`, { ...own, cookie: `satscribe_key=${other}` })).toBe(404);
+  expect(await send('/watches/delete', `id=${id}`, own)).toBe(303);
+  expect(await ask('GET', `/searches/${id}`)).toMatchObject({ status: 404 });
+});
+
 test('a key has at most 100 watches of all kinds, and the refusal has the count', async () => {
   const { key: full } = await giveKey(http.database.pool, { rate: '0' });
   for (let made = 0; made < 50; made++) {
