@@ -27,6 +27,14 @@ export class ChecksInTurns {
     return first.done === true && performance.now() < this.#endsAtMs ? first.value : this.#rest(parts, first);
   }
 
+  /** The result of work in parts, which pauses between parts. */
+  async resultOf<Result>(parts: Generator<void, Result>): Promise<Result> {
+    for (let step = parts.next(); ; step = parts.next()) {
+      if (step.done === true) return step.value;
+      await this.pause();
+    }
+  }
+
   async #later(outcome: boolean): Promise<boolean> {
     await this.pause();
     return outcome;

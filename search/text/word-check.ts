@@ -47,6 +47,36 @@ function isEqual(text: Uint8Array, start: number, bytes: Uint8Array): boolean {
   return true;
 }
 
+/**
+ * Finds which of many folded words a folded text (UTF-8) has, in one scan of the text. It yields after each part, like
+ * a check.
+ *
+ * @param words each word once
+ */
+export function* findWords(text: Uint8Array, words: readonly string[]): Generator<void, ReadonlySet<string>> {
+  const found = new Set<string>();
+  const wanted = new Map<number, { readonly bytes: Buffer; readonly word: string }[]>();
+  for (const word of words) {
+    const bytes = Buffer.from(word);
+    const key = wordKey(bytes, 0, bytes.length);
+    const same = wanted.get(key);
+    if (same === undefined) wanted.set(key, [{ bytes, word }]);
+    else same.push({ bytes, word });
+  }
+  yield* inParts(text, partBytes.exact, (start, end) => {
+    const same = wanted.get(wordKey(text, start, end));
+    if (same === undefined) return false;
+    for (const { bytes, word } of same)
+      if (bytes.length === end - start && isEqual(text, start, bytes)) found.add(word);
+    return found.size === words.length;
+  });
+  return found;
+}
+
+/** A number that few words share: the length, and the first and last byte. */
+const wordKey = (text: Uint8Array, start: number, end: number): number =>
+  ((end - start) << 16) | (text[start]! << 8) | text[end - 1]!;
+
 interface FuzzyWord {
   readonly index: number;
   readonly points: Int32Array;

@@ -24,6 +24,7 @@ import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { asRune } from '#kernel/runes/rune.ts';
 import { ChecksInTurns } from '#search/text/check-in-parts.ts';
 import type { LiveWatch, LiveWatches } from '#watches/matching/live-watches.ts';
+import { decideWords } from '#watches/matching/watch-index.ts';
 import { type FoundThing, inscriptionThing, receiptFound, runeThing, saleThing } from './found-things.ts';
 
 /** Reads the slugs of the collections of inscriptions, in the order of the ids. Null: no collection. */
@@ -90,7 +91,9 @@ async function matchInscriptions(
   for (const inscription of inscriptions) {
     const thing = inscriptionThing(inscription);
     const undecided = watches.matchInscription(inscription, (watch) => found(watch, thing));
-    for (const { watch, check } of undecided) if (await turns.outcomeOf(check)) found(watch, thing);
+    for (const words of undecided)
+      for (const watch of await turns.resultOf(decideWords(words)))
+        if (watches.has(watch.id)) found(watch, thing);
     await turns.pause();
   }
 }

@@ -1,7 +1,7 @@
 import type { Rune } from '#kernel/runes/rune.ts';
 import type { WatchCondition } from '#watches/reading/watch-condition.ts';
 import { add, SaleIndex, type WatchedSale } from './sale-index.ts';
-import { type Undecided, WatchIndex } from './watch-index.ts';
+import { type UndecidedWords, WatchIndex } from './watch-index.ts';
 import type { WatchedInscription } from './watched-inscription.ts';
 
 /** An active watch. */
@@ -112,14 +112,12 @@ export class LiveWatches {
     }
   }
 
-  /** Finds the searches that match an inscription, and returns those whose words must still be looked up. */
-  matchInscription(inscription: WatchedInscription, found: Found): Undecided<LiveWatch>[] {
+  /** Finds the searches that match an inscription, and returns those for which texts must still be searched for words. */
+  matchInscription(inscription: WatchedInscription, found: Found): UndecidedWords<LiveWatch>[] {
     const live: Found = (watch) => {
       if (this.has(watch.id)) found(watch);
     };
-    return [...this.#most.match(inscription, live), ...this.#newest.match(inscription, live)].filter(
-      ({ watch }) => this.has(watch.id),
-    );
+    return [...this.#most.match(inscription, live), ...this.#newest.match(inscription, live)];
   }
 
   matchSale(sale: WatchedSale, found: Found): void {

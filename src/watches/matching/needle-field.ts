@@ -29,6 +29,16 @@ export class NeedleField {
     this.#needles.length = 0;
   }
 
+  /** Number of needles, after `seal`. */
+  get size(): number {
+    return this.#foundIn.length;
+  }
+
+  /** Bytes of memory beyond the needles' own bytes. */
+  get tableBytes(): number {
+    return this.#foundIn.byteLength + (this.#matcher?.tableBytes ?? 0);
+  }
+
   /** Finds the needles that occur in a text. `has` then answers for this text. */
   match(text: Uint8Array | null, found: (needle: number) => void): void {
     // after 2^32 - 1 texts the numbers begin again

@@ -5,7 +5,7 @@ import { indexPair } from '#kernel/text/index-pair.ts';
 import { traitNeedle } from '#kernel/text/property-texts.ts';
 import { indexTerm } from '#search/text/index-term.ts';
 import { metadataTerms } from '#search/text/metadata-terms.ts';
-import { exactWordCheck, type WordCheck } from '#search/text/word-check.ts';
+import { findWords } from '#search/text/word-check.ts';
 import type { SearchCondition } from '#watches/reading/watch-condition.ts';
 import { NeedleField } from './needle-field.ts';
 import type { WatchedInscription } from './watched-inscription.ts';
@@ -24,7 +24,7 @@ interface Needle {
 interface Entry<Watch> {
   readonly watch: Watch;
   readonly needles: readonly Needle[];
-  readonly words: { readonly field: 'text' | 'metadata'; readonly check: WordCheck } | null;
+  readonly words: { readonly field: 'text' | 'metadata'; readonly all: readonly string[] } | null;
   readonly hash: string | null;
   readonly gallery: string | null;
   readonly parent: string | null;
@@ -34,10 +34,20 @@ interface Entry<Watch> {
   readonly cursed: boolean | null;
 }
 
-/** A watch whose words must still be looked up in a text. All other conditions are true. */
-export interface Undecided<Watch> {
-  readonly watch: Watch;
-  readonly check: Generator<void, boolean>;
+/** Watches that match if a text has their words. All their other conditions are true. */
+export interface UndecidedWords<Watch> {
+  readonly text: Uint8Array;
+  readonly watches: readonly { readonly watch: Watch; readonly words: readonly string[] }[];
+}
+
+/**
+ * Decides by one scan of the text, whose parts take about a millisecond each.
+ *
+ * @returns the watches that match
+ */
+export function* decideWords<Watch>({ text, watches }: UndecidedWords<Watch>): Generator<void, Watch[]> {
+  const has = yield* findWords(text, [...new Set(watches.flatMap(({ words }) => words))]);
+  return watches.filter(({ words }) => words.every((word) => has.has(word))).map(({ watch }) => watch);
 }
 
 /** The conditions by whose values entries are found in a map. A value that occurs in fewer inscriptions comes first. */
@@ -80,26 +90,39 @@ export class WatchIndex<Watch> {
     for (const name of fieldNames) this.#fields[name].seal();
   }
 
+  /** Bytes of memory for each needle beyond its own bytes. 0: there are no needles. */
+  get needleBytes(): number {
+    const fields = fieldNames.map((name) => this.#fields[name]);
+    const needles = fields.reduce((sum, { size }) => sum + size, 0);
+    return needles === 0 ? 0 : fields.reduce((sum, { tableBytes }) => sum + tableBytes, 0) / needles;
+  }
+
   /**
    * Finds the watches that match an inscription.
    *
    * @param found is called once for each watch that matches
-   * @returns watches that match if the text has their words
+   * @returns watches for which a text must still be searched for words
    */
-  match(inscription: WatchedInscription, found: (watch: Watch) => void): Undecided<Watch>[] {
+  match(inscription: WatchedInscription, found: (watch: Watch) => void): UndecidedWords<Watch>[] {
     const row = new ComparedInscription(inscription, this.#hasTerms);
     const candidates: Entry<Watch>[] = [];
     for (const name of fieldNames) {
       const entries = this.#byNeedle[name];
+      // also without a text, so that no needle of the last inscription stays found
       this.#fields[name].match(inscription[name], (needle) => {
-        for (const entry of entries[needle] ?? []) candidates.push(entry);
+        const held = entries[needle];
+        if (held !== undefined) for (const entry of held) candidates.push(entry);
       });
     }
     for (const name of keyNames) {
       const entries = this.#byKey[name];
       if (entries.size === 0) continue;
-      for (const value of row.valuesOf(name)) candidates.push(...(entries.get(value) ?? []));
+      for (const value of row.valuesOf(name)) {
+        const held = entries.get(value);
+        if (held !== undefined) for (const entry of held) candidates.push(entry);
+      }
     }
+    if (candidates.length === 0) return [];
     return this.#decide(candidates, row, found);
   }
 
@@ -107,22 +130,31 @@ export class WatchIndex<Watch> {
     candidates: readonly Entry<Watch>[],
     row: ComparedInscription,
     found: (watch: Watch) => void,
-  ): Undecided<Watch>[] {
-    const undecided: Undecided<Watch>[] = [];
+  ): UndecidedWords<Watch>[] {
+    const undecided = { text: [], metadata: [] } as Record<
+      'text' | 'metadata',
+      { watch: Watch; words: readonly string[] }[]
+    >;
     for (const entry of candidates) {
       if (!this.#passes(entry, row)) continue;
       const { watch, words } = entry;
-      const text = words === null ? null : row.inscription[words.field];
       if (words === null) found(watch);
-      else if (text !== null) undecided.push({ watch, check: words.check(text) });
+      else undecided[words.field].push({ watch, words: words.all });
     }
-    return undecided;
+    return (['text', 'metadata'] as const).flatMap((field) => {
+      const text = row.inscription[field];
+      return text === null || undecided[field].length === 0 ? [] : [{ text, watches: undecided[field] }];
+    });
   }
 
-  #passes({ needles, cursed, ...entry }: Entry<Watch>, row: ComparedInscription): boolean {
-    if (cursed !== null && row.inscription.cursed !== cursed) return false;
-    if (!needles.every(({ field, number }) => this.#fields[field].has(number))) return false;
-    return keyNames.every((name) => entry[name] === null || row.has(name, entry[name]));
+  #passes(entry: Entry<Watch>, row: ComparedInscription): boolean {
+    if (entry.cursed !== null && row.inscription.cursed !== entry.cursed) return false;
+    for (const { field, number } of entry.needles) if (!this.#fields[field].has(number)) return false;
+    for (const name of keyNames) {
+      const value = entry[name];
+      if (value !== null && !row.has(name, value)) return false;
+    }
+    return true;
   }
 
   #entryOf(watch: Watch, { corpus, match, needles, hash, filter }: SearchCondition): Entry<Watch> {
@@ -133,11 +165,11 @@ export class WatchIndex<Watch> {
     return {
       watch,
       needles: [
-        ...needles.map((needle) => this.#needle(field, needle)),
+        ...(match === 'words' ? neededOf(needles) : needles).map((needle) => this.#needle(field, needle)),
         ...(title === undefined ? [] : [this.#needle('title', foldText(title))]),
         ...traits.map(({ name, value }) => this.#needle('traits', traitNeedle(name, value))),
       ],
-      words: match === 'words' && needles.length > 0 ? { field, check: exactWordCheck(needles) } : null,
+      words: match === 'words' && needles.length > 0 ? { field, all: needles } : null,
       hash,
       ...keys,
       cursed: filter.cursed ?? null,
@@ -187,6 +219,13 @@ function keysOf({
     contentType: contentType === undefined ? null : latin1(Buffer.from(contentType)),
   };
 }
+
+/** Maximum number of words of a search that texts must have as needles before they are searched for whole words. */
+const neededWords = 2;
+
+/** The longest words. A text with all words has them as needles, and few texts have them. */
+const neededOf = (words: readonly string[]): string[] =>
+  words.toSorted((a, b) => b.length - a.length).slice(0, neededWords);
 
 const longest = (needles: readonly Needle[]): Needle | null =>
   needles.toSorted((a, b) => b.length - a.length)[0] ?? null;

@@ -15,7 +15,7 @@ import { type NaiveQuestion, naiveSearch } from '#test/support/search/naive-sear
 import { chain } from '#test/support/search/search-corpora.ts';
 import { questionOf, questionSeed } from '#test/support/search/search-questions.ts';
 import { createSearchRows, type SearchRows } from '#test/support/search/search-rows.ts';
-import { WatchIndex } from '#watches/matching/watch-index.ts';
+import { decideWords, WatchIndex } from '#watches/matching/watch-index.ts';
 import type { SearchCondition } from '#watches/reading/watch-condition.ts';
 
 let database: TestDatabase;
@@ -68,6 +68,12 @@ async function arrived(): Promise<ArrivedInscription[]> {
   });
 }
 
+function resultOf<Result>(work: Generator<void, Result>): Result {
+  let step = work.next();
+  while (step.done !== true) step = work.next();
+  return step.value;
+}
+
 /** The keys that each condition matches. */
 function matchesOf(
   conditions: readonly SearchCondition[],
@@ -77,11 +83,8 @@ function matchesOf(
   const index = new WatchIndex(conditions.map((search, watch) => ({ watch, search })));
   for (const [key, inscription] of inscriptions.entries()) {
     const undecided = index.match(inscription, (watch) => matches[watch]?.push(key));
-    for (const { watch, check } of undecided) {
-      let step = check.next();
-      while (step.done !== true) step = check.next();
-      if (step.value) matches[watch]?.push(key);
-    }
+    for (const words of undecided)
+      for (const watch of resultOf(decideWords(words))) matches[watch]?.push(key);
   }
   return matches;
 }
