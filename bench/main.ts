@@ -38,6 +38,13 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --blocks DIR     real blocks (default samples/mainnet)
             --rounds N       measurements of each block (default 9)
 
+  watches   what saved searches cost a block, and how long after a reveal in the mempool its webhook arrives (bitcoind)
+            --only PART      block or webhooks (default both)
+            --searches N     (default 10000)
+            --reveals N      reveals of the block (default 5000)
+            --told N         reveals whose webhooks are waited for (default 100)
+            --rounds N       measurements of the block (default 9)
+
   bodies    how late the event loop gets while orders with large files are posted, one alone and three together
             --megabytes N    size of an order as JSON (default 67)
             --files N        files of an order (default 50)
@@ -124,6 +131,7 @@ const benches: Readonly<Record<string, (args: string[]) => Promise<Report>>> = {
   follow: async (args) => (await import('./follow/follow-bench.ts')).followBench(args),
   mempool: async (args) => (await import('./mempool/mempool-bench.ts')).mempoolBench(args),
   payments: async (args) => (await import('./payments/payments-bench.ts')).paymentsBench(args),
+  watches: async (args) => (await import('./watches/watches-bench.ts')).watchesBench(args),
   bodies: async (args) => (await import('./bodies/bodies-bench.ts')).bodiesBench(args),
   runes: async (args) => (await import('./runes/runes-bench.ts')).runesBench(args),
   orders: async (args) => (await import('./orders/orders-bench.ts')).ordersBench(args),

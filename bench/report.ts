@@ -25,6 +25,7 @@ export interface Report {
     | 'follow'
     | 'mempool'
     | 'payments'
+    | 'watches'
     | 'bodies'
     | 'runes'
     | 'sats'
