@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { networks } from '#kernel/primitives/network.ts';
+import type { watchFailpoints } from '#kernel/process/failpoint.ts';
 import { type Inscribed, type InscribeOptions } from '#test/builders/regtest/regtest-chain.ts';
 import {
   addressOf,
@@ -12,6 +15,8 @@ import { LiveMempool } from '#test/support/node/live-mempool.ts';
 import { findingsOf, newKey, newWatch } from '#test/support/watches/new-watch.ts';
 import { followWatches } from '#watches/following/follow-watches.ts';
 import { findingId, type Watch, type WatchKind } from '#watches/watch.ts';
+
+const processFile = new URL('../../support/watches/watches-process.ts', import.meta.url).pathname;
 
 describe.skipIf(bitcoindThatRelaysReveals() === null)('watches, beside a real node', () => {
   let live: LiveMempool;
@@ -50,6 +55,13 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('watches, beside a real no
     await stop();
     await live.close();
   });
+
+  /** Settles when another process has followed watches and was killed at a failpoint. */
+  const followUntilKilled = async (failpoint: (typeof watchFailpoints)[number]): Promise<void> => {
+    const child = spawn(process.execPath, [processFile, live.database.url, failpoint], { stdio: 'inherit' });
+    const [, signal] = (await once(child, 'exit')) as [number | null, string | null];
+    expect(signal).toBe('SIGKILL');
+  };
 
   const word = (): string => `unheard${words++}x`;
   const watch = (kind: WatchKind, body: Record<string, unknown>): Promise<Watch> =>
@@ -178,6 +190,38 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('watches, beside a real no
       { thing: first.reveal.id(), state: 'confirmed', number: 2 },
       { thing: second.reveal.id(), state: 'confirmed', number: 3 },
     );
+  });
+
+  test('a kill after the commit of a round or a block loses nothing, and tells nothing twice', async () => {
+    const text = word();
+    const search = await watch('search', { text, webhookUrl: 'https://example.com/hook' });
+    await stop();
+    const { commit, reveal } = await inscribe(text);
+    await broadcast(commit, reveal);
+    await live.eventually(async () => {
+      expect(await live.get(`/search?text=${text}&pending=1`)).toMatchObject({ totalItems: 1 });
+    });
+    await followUntilKilled('watches-pending');
+    follow();
+    await expectFound(search, { thing: reveal.id(), state: 'pending', number: 1 });
+    await stop();
+    const { height } = await live.chain.mine([commit, reveal]);
+    await live.indexed();
+    await followUntilKilled('watches-block');
+    follow();
+    const after = await inscribe(text);
+    await live.chain.mine([after.commit, after.reveal]);
+    await expectFound(
+      search,
+      { thing: reveal.id(), state: 'confirmed', number: 2, height },
+      { thing: after.reveal.id(), state: 'confirmed', number: 3 },
+    );
+    const told = await messagesOf(search);
+    expect(told.map(({ number, findings }) => [number, findings.length])).toEqual([
+      [1, 1],
+      [2, 1],
+      [3, 1],
+    ]);
   });
 
   test('a watch finds only what arrives after it, and nothing after its end', async () => {
