@@ -112,7 +112,10 @@ export function textOf(found: HeldPayments): string {
     ...(behind === null ? [] : [behind]),
   ];
   for (const { found: made, open, paid } of bookings) {
-    lines.push(`${headOf(made)} is not in the backup, and makes payments on hold:`);
+    const makes = paid.some(({ payee }) => payee !== null)
+      ? 'makes payments on hold'
+      : 'spends coins of accounts';
+    lines.push(`${headOf(made)} is not in the backup, and ${makes}:`);
     for (const { output, payee } of paid)
       lines.push(
         `  ${output.value} sats to ${output.address ?? output.script}: ${payee === null ? 'no payment on hold explains it' : nameOf(payee, open?.payout.id ?? null)}`,

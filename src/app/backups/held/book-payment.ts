@@ -7,6 +7,7 @@ import { asHeight } from '#kernel/primitives/height.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import { leaseOwnIndex } from '#payouts/following/make-payout.ts';
 import { keepPayoutCoin } from '#payouts/following/settle-payout.ts';
+import { insertConsolidation } from '#payouts/payout/consolidations.store.ts';
 import { insertBatch, lockPayout, noteStuck, putOwnIndex, putState } from '#payouts/payout/payout.store.ts';
 import { isBatch, type Payout, type StoredPayoutPlan } from '#payouts/payout/payout.ts';
 import { readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
@@ -65,9 +66,9 @@ async function bookPayment(tx: pg.ClientBase, booking: Booking): Promise<void> {
   if (isBatch(kind)) await settleBatch(tx, { id, state: 'sent', stuck: null }, transactions);
 }
 
-/** Locks the payout of a booking. Withdrawals without a signed transaction get a new batch. */
+/** Locks the payout of a booking. A transaction without a stored payout gets a new batch. */
 async function payoutOf(tx: pg.ClientBase, { open, paid }: Booking): Promise<Payout> {
-  const id = open?.payout.id ?? (await insertBatch(tx, null));
+  const id = open?.payout.id ?? (await (paid.length === 0 ? insertConsolidation(tx) : insertBatch(tx, null)));
   const withdrawals = paid.flatMap(({ payee }) => payee?.withdrawal ?? []);
   if (open === null) await putBatch(tx, withdrawals, id);
   const payout = await lockPayout(tx, id);

@@ -10,7 +10,7 @@ import type { PaymentHold } from '#purse/holding/payment-hold.store.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { ownTransactions } from '#purse/transactions/own-transactions.queries.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';
-import type { FoundInput, FoundOutput, FoundTransaction } from './found-transaction.ts';
+import { type FoundInput, type FoundOutput, type FoundTransaction, ownOutputs } from './found-transaction.ts';
 import { WalletAddresses } from './wallet-addresses.ts';
 
 export interface ChainSince {
@@ -196,6 +196,3 @@ class Finder {
 
 const outpointsOf = ({ vin }: NodeTransaction): string[] =>
   vin.flatMap(({ txid, vout }) => (txid === undefined || vout === undefined ? [] : [`${txid}:${vout}`]));
-
-const ownOutputs = ({ txid, outputs }: FoundTransaction): string[] =>
-  outputs.flatMap(({ key }, vout) => (key === null ? [] : [`${txid}:${vout}`]));

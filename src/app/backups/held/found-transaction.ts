@@ -61,5 +61,9 @@ export const isReturn = ({ script }: Pick<FoundOutput, 'script'>): boolean => sc
 export const paymentsOf = ({ outputs }: Pick<FoundTransaction, 'outputs'>): readonly FoundOutput[] =>
   outputs.filter((output) => output.key === null && !isReturn(output));
 
+/** Outputs of the wallet, as `<txid>:<vout>`. */
+export const ownOutputs = ({ txid, outputs }: Pick<FoundTransaction, 'txid' | 'outputs'>): string[] =>
+  outputs.flatMap(({ key }, vout) => (key === null ? [] : [`${txid}:${vout}`]));
+
 /** OP_RETURN in hex. */
 const returnOpcode = '6a';

@@ -108,6 +108,12 @@ export function requireReleasable({ behind, unsure, unknown }: HeldPayments, may
       'release_refused',
       `The transaction ${unmined.found.txid} is in the mempool, and pays ${unmined.payee.address}, which a payment on hold would pay, too. Wait until a block has the transaction, and run this command again.`,
     );
+  const pending = unknown.find(({ found }) => found.height === null);
+  if (pending !== undefined)
+    throw new AppError(
+      'release_refused',
+      `The transaction ${pending.found.txid} is in the mempool, and the database does not have it. Wait until a block has the transaction, and run this command again.`,
+    );
   if (mayPayAgain) return;
   const [first] = unsure;
   if (first !== undefined)

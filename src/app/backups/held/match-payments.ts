@@ -1,8 +1,12 @@
 import type { WalletKey } from '#kernel/contracts/transaction-plan.ts';
+import { isBatch } from '#payouts/payout/payout.ts';
+import type { CoinKey } from '#purse/coins/coin-keys.queries.ts';
 import {
+  type FoundInput,
   type FoundOutput,
   type FoundTransaction,
   isOfWallet,
+  ownOutputs,
   paymentsOf,
   spendsOwnMoney,
 } from './found-transaction.ts';
@@ -49,7 +53,8 @@ export interface MatchedPayments {
 
 /**
  * Finds the open payments that found transactions make. Only a transaction in a block that the wallet signed as a whole
- * is booked: a payout if the transaction pays exactly its receivers, a withdrawal if it pays exactly its receiver. Pure.
+ * is booked: a payout if the transaction pays exactly its receivers, a withdrawal if it pays exactly its receiver. A
+ * transaction that spends coins of accounts is always booked, because its change belongs to accounts. Pure.
  *
  * @param unitsAt units of runes in an output, by `<txid>:<vout>`
  */
@@ -58,7 +63,11 @@ export function matchPayments(
   open: OpenPayments,
   unitsAt: ReadonlyMap<string, UnitsOfRunes>,
 ): MatchedPayments {
-  const left = { payouts: [...open.payouts], withdrawals: [...open.withdrawals] };
+  const left: Left = {
+    payouts: [...open.payouts],
+    withdrawals: [...open.withdrawals],
+    change: new Set(),
+  };
   const bookings: Booking[] = [];
   const unexplained: FoundTransaction[] = [];
   for (const made of found) {
@@ -89,9 +98,13 @@ const unpaired = ({ paid }: Booking): FoundOutput[] =>
 interface Left {
   payouts: OpenPayout[];
   withdrawals: Payee[];
+  /** Change of accounts that booked transactions made, as `<txid>:<vout>`. */
+  readonly change: Set<string>;
 }
 
-function remove(left: Left, { open, paid }: Booking): void {
+function remove(left: Left, { found, open, paid }: Booking): void {
+  if (open === null || isBatch(open.payout.kind))
+    for (const outpoint of ownOutputs(found)) left.change.add(outpoint);
   left.payouts = left.payouts.filter((each) => each !== open);
   const gone = new Set(paid.map(({ payee }) => payee));
   left.withdrawals = left.withdrawals.filter((each) => !gone.has(each));
@@ -104,13 +117,15 @@ function bookingOf(
 ): Booking | null {
   if (found.height === null || !isOfWallet(found)) return null;
   const payments = paymentsOf(found);
-  if (payments.length === 0) return null;
   const isSame = sameAt(found, unitsAt);
   const ofPayout = payoutBooking(found, payments, left.payouts, isSame);
   if (ofPayout !== null) return ofPayout;
-  if (!hasOneChange(found, null) || !spendsAccounts(found)) return null;
+  if (!hasOneChange(found, null) || !mayBeOfAccounts(found)) return null;
   const paid = pairs(payments, left.withdrawals, isSame);
-  return paid.some(({ payee }) => payee !== null) ? { found, open: null, isReplacement: false, paid } : null;
+  // the change of a consolidation, and of a payment that the database does not know, belongs to accounts, too
+  const isBooked =
+    paid.some(({ payee }) => payee !== null) || found.inputs.some((input) => isOfAccounts(input, left));
+  return isBooked ? { found, open: null, isReplacement: false, paid } : null;
 }
 
 /** The payout whose receivers, and no others, the transaction pays. */
@@ -122,6 +137,7 @@ function payoutBooking(
 ): Booking | null {
   for (const open of payouts) {
     if (payments.length !== open.payees.length || !mayBeOf(found, open)) continue;
+    if (payments.length === 0 && open.payout.kind !== 'consolidation') continue;
     const paid = pairs(payments, open.payees, isSame);
     if (paid.every(({ payee }) => payee !== null))
       return { found, open, isReplacement: open.family !== null, paid };
@@ -133,14 +149,24 @@ function payoutBooking(
  * Whether a transaction can be the transaction of a payout. A transaction that shares no coin with a signed one does not
  * replace it, and both may be mined.
  */
-function mayBeOf(found: FoundTransaction, { family, spends, payout: { ownIndex } }: OpenPayout): boolean {
+function mayBeOf(
+  found: FoundTransaction,
+  { family, spends, payout: { kind, ownIndex } }: OpenPayout,
+): boolean {
   const isRival = family === null || found.inputs.some(({ outpoint }) => spends.has(outpoint));
-  return isRival && hasOneChange(found, ownIndex);
+  const isOfKind = !isBatch(kind) || mayBeOfAccounts(found);
+  return isRival && isOfKind && hasOneChange(found, ownIndex);
 }
 
 /** Whether all known inputs are coins that withdrawals spend. A delivery of an order has inputs of other kinds. */
-const spendsAccounts = ({ inputs }: FoundTransaction): boolean =>
-  inputs.every(({ coin }) => coin === null || coin.kind === 'token-order' || coin.kind === 'payout');
+const mayBeOfAccounts = ({ inputs }: FoundTransaction): boolean =>
+  inputs.every(({ coin }) => coin === null || isCoinOfAccounts(coin));
+
+const isCoinOfAccounts = ({ kind, held }: CoinKey): boolean => kind === 'token-order' || held === 'accounts';
+
+/** Whether an input is a coin of accounts: in the database, or the change of a booked transaction. */
+const isOfAccounts = ({ coin, outpoint }: FoundInput, { change }: Left): boolean =>
+  coin === null ? change.has(outpoint) : isCoinOfAccounts(coin);
 
 /** Pairs outputs with payees that they pay exactly, each payee once. */
 function pairs(

@@ -202,6 +202,49 @@ describe('found transactions beside open payments', () => {
     expect(unknownOf([input('a:0')], open({ withdrawals: [payee('b9', 5n, 'w1')] }))).toEqual([]);
   });
 
+  test('are booked if they spend coins of accounts, because their change belongs to accounts', () => {
+    const coin = (held: 'free' | 'accounts') =>
+      ({ key: own(1), kind: 'payout', held, subject: 'o' }) as const;
+    const ofAccounts = [input('a:0', { coin: coin('accounts') })];
+    const unknown = found(
+      'x',
+      [
+        ['b9', 5n],
+        ['cc', 9n, own(7)],
+      ],
+      { inputs: ofAccounts },
+    );
+    const joined = found('y', [['cc', 8n, own(8)]], { inputs: [input('x:1')] });
+    const ofService = found('z', [['cc', 8n, own(8)]], { inputs: [input('b:0', { coin: coin('free') })] });
+    expect(match([unknown, joined, ofService], open({}))).toEqual({
+      booked: [
+        ['x', null, false, [null]],
+        ['y', null, false, []],
+      ],
+      unsure: [],
+      unexplained: ['z'],
+    });
+    // a partner is not paid with coins of accounts, and an account not with coins of the service
+    const payouts = [
+      payout('p', [payee('b9', 5n)], { payout: { id: 'p', kind: 'withdrawal', ownIndex: null } as Payout }),
+    ];
+    const byService = found('z', [['b9', 5n]], { inputs: [input('b:0', { coin: coin('free') })] });
+    expect(match([byService], open({ payouts })).booked).toEqual([]);
+    expect(match([byService], open({ withdrawals: [payee('b9', 5n, 'w')] })).booked).toEqual([]);
+  });
+
+  test('replace a signed consolidation', () => {
+    const family = trustedTxid(new Uint8Array(32));
+    const signed = payout('c', [], {
+      payout: { id: 'c', kind: 'consolidation', ownIndex: 8 } as Payout,
+      family,
+      spends: new Set(['a:0']),
+    });
+    const coin = { key: own(1), kind: 'token-order', held: 'accounts', subject: 'o' } as const;
+    const raised = found('x', [['cc', 8n, own(8)]], { inputs: [input('a:0', { coin })] });
+    expect(match([raised], open({ payouts: [signed] })).booked).toEqual([['x', 'c', true, []]]);
+  });
+
   test('are not sure if they pay another amount to the receiver of an open payment', () => {
     const withdrawals = [payee('b1', 500n, 'w1'), payee('b2', 9n, 'w2')];
     const batch = found('x', [
