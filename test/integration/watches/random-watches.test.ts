@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { networks } from '#kernel/primitives/network.ts';
+import { type Random, seededRandom } from '#test/builders/random.ts';
+import { type RegtestTransaction, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { silentLogger } from '#test/support/http-app.ts';
+import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
+import { LiveMempool } from '#test/support/node/live-mempool.ts';
+import { findingsOf, newKey, newWatch } from '#test/support/watches/new-watch.ts';
+import { followWatches } from '#watches/following/follow-watches.ts';
+import type { Watch } from '#watches/watch.ts';
+
+const words = ['apple', 'lemon', 'plum'] as const;
+const steps = 25;
+
+describe.skipIf(bitcoindThatRelaysReveals() === null)('watches under random changes of a real node', () => {
+  let live: LiveMempool;
+  let random: Random;
+  let following: { controller: AbortController; end: Promise<void> };
+  /** Transactions that were accepted by the node, with the text that each reveals. */
+  const revealed: { readonly made: RegtestTransaction; readonly text: string }[] = [];
+
+  const follow = (): void => {
+    const controller = new AbortController();
+    const end = followWatches({
+      url: live.database.url,
+      network: networks.regtest,
+      readCollections: async (_, ids) => ids.map(() => null),
+      signal: controller.signal,
+      log: silentLogger(),
+    });
+    following = { controller, end };
+  };
+  const stop = async (): Promise<void> => {
+    following.controller.abort();
+    await following.end;
+  };
+
+  beforeAll(async () => {
+    random = seededRandom('watches 1');
+    live = await LiveMempool.start();
+    live.index();
+    await live.indexed();
+    live.follow();
+    await live.eventually(async () => {
+      expect(await live.get('/mempool')).toMatchObject({ following: true });
+    });
+    follow();
+  });
+  afterAll(async () => {
+    await stop();
+    await live.close();
+  });
+
+  /** Broadcasts a reveal of one or two words, and sometimes replaces the reveal by one with a higher fee. */
+  async function reveal(): Promise<void> {
+    const text = Array.from({ length: 1 + random.below(2) }, () => words[random.below(words.length)]).join(
+      ' ',
+    );
+    const made = await live.chain.inscribe({ contentType: 'text/plain', body: text });
+    await live.chain.broadcast(made.commit);
+    await live.chain.broadcast(made.reveal);
+    revealed.push({ made: made.reveal, text });
+    if (random.unit() > 0.3) return;
+    const bumped = transaction([made.commit.coin(0)], [{ value: 5000, to: 9 }]);
+    await live.chain.broadcast(bumped);
+    revealed.push({ made: bumped, text });
+  }
+
+  async function step(): Promise<void> {
+    const roll = random.unit();
+    if (roll < 0.5) await reveal();
+    else if (roll < 0.75) await live.chain.mineMempool();
+    else if (roll < 0.9) {
+      await live.chain.takeBack(1 + random.below(2));
+      if (random.unit() < 0.5) await live.chain.mineMempool();
+    } else {
+      await stop();
+      await reveal();
+      follow();
+    }
+  }
+
+  /** Ids of the revealed inscriptions that are in the node's chain, and contain a word. */
+  async function minedWith(word: string): Promise<string[]> {
+    const mined: string[] = [];
+    for (const { made, text } of revealed) {
+      if (!text.includes(word)) continue;
+      const { confirmations = 0 } = await live.bitcoind.rpc
+        .call<{ confirmations?: number }>('getrawtransaction', [made.txid, true])
+        .catch(() => ({ confirmations: 0 }));
+      if (confirmations > 0) mined.push(made.id());
+    }
+    return mined.toSorted();
+  }
+
+  test('every match is found, nothing else is, and the states end as those of the chain', async () => {
+    const key = await newKey(live.database.pool);
+    const watches = new Map<string, Watch>();
+    for (const word of words)
+      watches.set(word, await newWatch(live.database.pool, key, 'search', { text: word }));
+    for (let nth = 0; nth < steps; nth++) await step();
+    await reveal();
+    await live.chain.mineMempool();
+    await live.indexed();
+    for (const [word, watch] of watches) {
+      const mined = await minedWith(word);
+      const matching = new Set(
+        revealed.filter(({ text }) => text.includes(word)).map(({ made }) => made.id()),
+      );
+      await live.eventually(async () => {
+        const found = await findingsOf(live.database.pool, watch);
+        const confirmed = found.filter(({ state }) => state === 'confirmed').map(({ thing }) => thing);
+        expect(confirmed.toSorted()).toEqual(mined);
+        for (const { thing, state } of found) {
+          expect(matching.has(thing)).toBe(true);
+          expect(state).not.toBe('pending');
+        }
+        // each change has its own number, and the newest has the highest
+        expect(new Set(found.map(({ number }) => number)).size).toBe(found.length);
+      });
+    }
+  });
+});
