@@ -1,7 +1,9 @@
 import type pg from 'pg';
 import { activeKeys } from '#accounts/active-key.queries.ts';
 import type { ConsoleSheet } from '#kernel/contracts/console-sheet.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { BumpBudgets } from '#orders/bumping/budgets.ts';
+import { recordAction } from './actions/actions.store.ts';
 import { AuditRuns, type AuditRunsParts } from './actions/audit-runs.ts';
 import {
   type ActionAnswer,
@@ -83,8 +85,18 @@ export class OperatorConsole {
   }
 
   /** Ends the sessions of all operators. Returns their number. */
-  endAllSessions(): Promise<number> {
-    return endSessions(this.#parts.pool, null);
+  async endAllSessions(session: ConsoleSession): Promise<number> {
+    return withTransaction(this.#parts.pool, async (tx) => {
+      const ended = await endSessions(tx, null);
+      const result = `${ended} sessions ended.`;
+      await recordAction(tx, session, {
+        action: 'sessions-end-all',
+        target: 'all sessions',
+        parameters: {},
+        result,
+      });
+      return ended;
+    });
   }
 
   /** Sends the messages of a subject again, and shows them. Throws `webhooks_unknown`. */

@@ -9,8 +9,12 @@ import {
 } from '#collections/approving/decide-collection.ts';
 import { previewApproval } from '#collections/approving/preview-approval.ts';
 import { type Collection, lockCollection } from '#collections/collection/collection.store.ts';
+import type { RunePrice } from '#collections/collection/rune-price.ts';
 import type { ConsoleCell, ConsolePart } from '#kernel/contracts/console-sheet.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { shownAmount } from '#kernel/runes/shown-amount.ts';
+import { trustedU128 } from '#kernel/runes/u128.ts';
 import {
   type ActingParts,
   type ActionFields,
@@ -43,18 +47,43 @@ async function lockNamed(tx: pg.ClientBase, fields: ActionFields): Promise<Colle
 }
 
 /** The state of a collection without its counters, which each order changes. */
-const stateOf = ({ id, state, name, totalCount, price, creatorAddress, shown }: Collection) => ({
+const stateOf = ({
   id,
   state,
   name,
   totalCount,
   price,
   creatorAddress,
+  altPrices,
+  runePrice,
+  shown,
+}: Collection) => ({
+  id,
+  state,
+  name,
+  totalCount,
+  price,
+  creatorAddress,
+  altPrices,
+  runePrice: runePrice === null ? null : runePriceFacts(runePrice),
   shown,
 });
 
+/** The price of an item in a rune, and its receiver. */
+const runePriceFacts = ({
+  account,
+  etching,
+  name,
+  divisibility,
+  amount,
+}: RunePrice): readonly (readonly [string, ConsoleCell])[] => [
+  ['Price in a rune', `${shownAmount(trustedU128(amount), divisibility)} ${name}`],
+  ['Rune is etched by', displayHash(etching)],
+  ['Account that gets the rune', account],
+];
+
 const facts = (
-  { name, state, totalCount, taken, unpaid, price, creatorAddress }: Collection,
+  { name, state, totalCount, taken, unpaid, price, creatorAddress, runePrice }: Collection,
   more: readonly (readonly [string, ConsoleCell])[],
 ): ConsolePart => ({
   kind: 'facts',
@@ -65,9 +94,16 @@ const facts = (
     ['Sold', taken - unpaid],
     ['Price (sats)', Number(price)],
     ['Creator is paid at', creatorAddress],
+    ...(runePrice === null ? [] : runePriceFacts(runePrice)),
     ...more,
   ],
 });
+
+/** Receiver of the price of an item, in words. */
+const payeeOf = ({ creatorAddress, runePrice }: Collection): string =>
+  runePrice === null
+    ? `the creator at ${creatorAddress ?? 'no address'}`
+    : `${runePrice.name} to the account ${runePrice.account}`;
 
 /** The effect of an approval. Throws `mint_files_wrong` if it has faults, or too many files to fetch now. */
 async function previewOf(client: pg.Pool | pg.ClientBase, { approval }: ActingParts, id: string) {
@@ -112,7 +148,7 @@ const approve: OperatorAction = {
       },
       parts: [
         words(
-          `The ${collection.totalCount} items are sold under the name "${collection.name}", and their sales pay the creator at ${collection.creatorAddress ?? 'no address'}. ${preview.toFetch === 0 ? 'All files are stored.' : `${preview.toFetch} files are fetched first, which may take minutes.`}`,
+          `The ${collection.totalCount} items are sold under the name "${collection.name}", and their sales pay ${payeeOf(collection)}. ${preview.toFetch === 0 ? 'All files are stored.' : `${preview.toFetch} files are fetched first, which may take minutes.`}`,
           ...differences
             .slice(0, differencesShown)
             .map(

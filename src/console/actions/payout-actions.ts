@@ -2,7 +2,7 @@ import type { ConsoleInput, ConsolePart } from '#kernel/contracts/console-sheet.
 import { AppError } from '#kernel/errors/app-error.ts';
 import { isOrderId } from '#orders/order/order-machine.ts';
 import { wakeOrders } from '#orders/order/order-wishes.store.ts';
-import { askPartnerPayoutsIn, lockPayouts } from '#payouts/asking/ask-payouts.ts';
+import { insertPayouts, lockPayouts, payablePayouts } from '#payouts/asking/ask-payouts.ts';
 import { askRevenueIn, readRevenueIn } from '#payouts/asking/ask-revenue.ts';
 import { cancelPayoutIn, lockCancellable } from '#payouts/asking/cancel-payout.ts';
 import { readShares } from '#payouts/payout/payout.store.ts';
@@ -76,9 +76,9 @@ const send: OperatorAction = {
     await lockPayouts(tx);
     await payingWallet(tx, parts);
     const asked = { partner: partnerOf(fields), confirmations: parts.confirmations };
-    const { payouts } = await askPartnerPayoutsIn(tx, { ...asked, isDryRun: true });
-    const shares = payouts.flat();
-    const outputs = payouts.reduce((sum, of) => sum + recipientsOf(of).length, 0);
+    const payouts = await payablePayouts(tx, asked);
+    const shares = payouts.flatMap((payout) => payout.shares);
+    const outputs = payouts.reduce((sum, payout) => sum + recipientsOf(payout.shares).length, 0);
     const sum = `${satsOf(shares)} sats in ${outputs} ${outputs === 1 ? 'output' : 'outputs'}`;
     return {
       seen: seenShares(shares),
@@ -88,7 +88,8 @@ const send: OperatorAction = {
         ...sharesTable(shares),
       ],
       act: async () => {
-        const { ids } = await askPartnerPayoutsIn(tx, { ...asked, isDryRun: false });
+        // the payouts that were compared: a block may have changed the shares since they were read
+        const ids = await insertPayouts(tx, payouts);
         await wakeOrders(tx);
         return `${sum} are asked for, in ${ids.length} ${ids.length === 1 ? 'payout' : 'payouts'}: ${ids.join(', ')}.`;
       },

@@ -62,7 +62,7 @@ export async function useSession(
 }
 
 /** Ends one session, or all sessions (null). Returns the number of sessions that were alive. */
-export async function endSessions(pool: pg.Pool, id: number | null): Promise<number> {
+export async function endSessions(pool: pg.Pool | pg.ClientBase, id: number | null): Promise<number> {
   const { rowCount } = await pool.query(
     `UPDATE service.console_sessions SET ended_at = now() WHERE ${isAlive} AND ($1::bigint IS NULL OR id = $1)`,
     [id],

@@ -117,8 +117,8 @@ function sessionRoutes(app: App, deps: ConsoleDependencies): void {
   );
   formRoute(app, deps, '/console/sessions/end-all', {
     pathAgain: () => '/console/sessions',
-    answer: async (request, reply) => {
-      const ended = await own.endAllSessions();
+    answer: async (request, reply, session) => {
+      const ended = await own.endAllSessions(session);
       reply.header('set-cookie', consoleCookie(request, publicOrigin, ''));
       const words = `${ended} ${ended === 1 ? 'session has' : 'sessions have'} ended, this one too.`;
       return sendSignIn(reply, deps, '/console', words, 200);

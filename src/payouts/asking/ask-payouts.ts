@@ -11,6 +11,7 @@ import { insertPayout } from '#payouts/payout/payout.store.ts';
 import type { PayoutShare } from '#payouts/payout/payout.ts';
 import {
   type PartnerName,
+  type PartnerPayout,
   type PartnerStanding,
   partnerStandings,
   payoutsOf,
@@ -68,16 +69,34 @@ export function askPartnerPayouts(pool: pg.Pool, asked: AskedPartnerPayouts): Pr
 }
 
 /** Does the work of `askPartnerPayouts` in a transaction with the lock of payouts. */
-export async function askPartnerPayoutsIn(
+async function askPartnerPayoutsIn(
   tx: pg.ClientBase,
-  { partner, confirmations, isDryRun }: AskedPartnerPayouts,
+  { isDryRun, ...asked }: AskedPartnerPayouts,
 ): Promise<AskedPayouts> {
+  const payouts = await payablePayouts(tx, asked);
+  const ids = isDryRun ? [] : await insertPayouts(tx, payouts);
+  return { ids, payouts: payouts.map(({ shares }) => shares) };
+}
+
+/** The payouts of everything that partners can be paid now. Throws `payouts_nothing`. */
+export async function payablePayouts(
+  tx: pg.ClientBase,
+  { partner, confirmations }: Omit<AskedPartnerPayouts, 'isDryRun'>,
+): Promise<readonly PartnerPayout[]> {
   const standings = await readPartners(tx, confirmations, partner);
   const payouts = payoutsOf(standings);
   if (payouts.length === 0) throw nothingToPay(standings, partner);
+  return payouts;
+}
+
+/** Stores exactly these payouts, in the transaction with the lock of payouts that read them. Returns their ids. */
+export async function insertPayouts(
+  tx: pg.ClientBase,
+  payouts: readonly PartnerPayout[],
+): Promise<readonly string[]> {
   const ids: string[] = [];
-  for (const { kind, shares } of isDryRun ? [] : payouts) ids.push(await insertPayout(tx, kind, shares));
-  return { ids, payouts: payouts.map(({ shares }) => shares) };
+  for (const { kind, shares } of payouts) ids.push(await insertPayout(tx, kind, shares));
+  return ids;
 }
 
 /** Runs a function while no other caller runs, and wakes the process with the seed after everything is stored. */

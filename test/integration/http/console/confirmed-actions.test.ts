@@ -119,6 +119,18 @@ describe('an action that was confirmed is done once, and recorded', () => {
     expect(await collectionState('wanted')).toEqual({ state: 'closed', reason: fields.reason });
   });
 
+  test('names the price in a rune and its receiver before an approval', async () => {
+    await collection('in-runes');
+    const [priced] = await rows<{ account: string }>(
+      `INSERT INTO service.mint_rune_prices (collection, account, etching, rune, name, divisibility, amount)
+       SELECT 'in-runes', name, sha256('etching'), 7, 'GOOD•RUNE', 2, 12345 FROM service.accounts LIMIT 1
+       RETURNING account`,
+    );
+    const shown = await operator.get('/console/actions/mint-approve?asked=yes&id=in-runes');
+    expect(shown.body).toContain(`their sales pay GOOD•RUNE to the account ${priced?.account}`);
+    expect(shown.body).toContain('123.45 GOOD•RUNE');
+  });
+
   test('refuses a collection', async () => {
     await collection('unwanted');
     const fields = { id: 'unwanted', reason: 'The files are <b>not</b> yours.' };

@@ -144,6 +144,12 @@ describe('a session', () => {
     expect(answer.body).toMatch(/sessions have ended/u);
     expect((await one.get('/console')).statusCode).toBe(401);
     expect((await other.get('/console')).statusCode).toBe(401);
+    const { rows } = await own.database.pool.query<{ account: string; result: string }>(
+      "SELECT account, result FROM service.console_actions WHERE action = 'sessions-end-all'",
+    );
+    expect(rows).toEqual([
+      { account: 'first', result: expect.stringMatching(/^\d+ sessions ended\.$/u) as string },
+    ]);
   });
 });
 
