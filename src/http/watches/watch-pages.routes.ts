@@ -47,14 +47,14 @@ const conditionNames = [
   ...new Set([...Object.keys(searchBody.properties), ...Object.keys(watchBody.properties)]),
 ].filter((name) => name !== 'kind' && name !== 'webhookUrl');
 
+const kindField = Type.Union(
+  watchKinds.map((kind) => Type.Literal(kind)),
+  { description: 'the kind of watch; absent on the page: a search' },
+);
+
 /** The parameters of the form's page. Those of a search equal those of the search page. */
 const conditionFields = {
-  kind: Type.Optional(
-    Type.Union(
-      watchKinds.map((kind) => Type.Literal(kind)),
-      { description: 'the kind of watch; absent: a search' },
-    ),
-  ),
+  kind: Type.Optional(kindField),
   ...Object.fromEntries(conditionNames.map((name) => [name, field(`${name} of the watch, as in its JSON`)])),
   in: field('of a search: metadata, if its text is searched in metadata'),
   all: field('of a search: 1 if its text is a list, separated by commas'),
@@ -89,7 +89,11 @@ export function watchPageRoutes(app: App, deps: AppDependencies): void {
       operationId: 'createWatchByForm',
       summary: 'Saves a watch for the browser’s key',
       tags: ['pages'],
-      body: Type.Object({ ...conditionFields, webhookUrl: field('URL that gets each change') }),
+      body: Type.Object({
+        ...conditionFields,
+        kind: kindField,
+        webhookUrl: field('URL that gets each change'),
+      }),
       response: { 200: page('the secret of its webhooks'), 303: seeOther },
     },
     config: { errors: 'plain', guard: watchPages, body: 'form', failures: [401, 403, 409], cors: false },

@@ -490,7 +490,7 @@ describe('each path with a body', () => {
   /** Paths of ord. They answer 415 here. */
   const lists = ['/inscriptions', '/missing', '/outputs'];
   const typeOf = (path: string): string =>
-    path.startsWith('/key') || path === '/collectioncreate'
+    path.startsWith('/key') || path.startsWith('/watches/') || path === '/collectioncreate'
       ? 'application/x-www-form-urlencoded'
       : 'application/json';
 
