@@ -154,7 +154,7 @@ test('what is refused changes nothing', { tags: ['proof'] }, async () => {
   );
   await refused(
     join(data.path, 'nowhere'),
-    /meta\.json cannot be read: ENOENT.*\n.*inscriptions\.json cannot[^]*collection_unreadable/u,
+    /meta\.json cannot be read, because ENOENT.*\n.*inscriptions\.json cannot[^]*collection_unreadable/u,
   );
   expect(await stored('kept')).toEqual([{ index: 0, name: null }]);
 });
