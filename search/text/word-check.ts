@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { isWithinEdits } from '#kernel/text/edit-distance.ts';
 import type { CheckInParts } from './check-in-parts.ts';
 import { type EachWord, readPoints, scanWords } from './word-scan.ts';
@@ -73,9 +74,16 @@ export function* findWords(text: Uint8Array, words: readonly string[]): Generato
   return found;
 }
 
-/** A number that few words share: the length, and the first and last byte. */
-const wordKey = (text: Uint8Array, start: number, end: number): number =>
-  ((end - start) << 16) | (text[start]! << 8) | text[end - 1]!;
+/**
+ * A hash of the bytes of a word (FNV-1a), with a random start: no one can choose words that share a hash, so that each
+ * word of a text would be compared with all of them.
+ */
+function wordKey(text: Uint8Array, start: number, end: number): number {
+  let hash = hashStart;
+  for (let at = start; at < end; at++) hash = Math.imul(hash ^ text[at]!, 0x01_00_01_93);
+  return hash;
+}
+const hashStart = randomInt(2 ** 31);
 
 interface FuzzyWord {
   readonly index: number;

@@ -112,7 +112,9 @@ export class LiveWatches {
     }
   }
 
-  /** Finds the searches that match an inscription, and returns those for which texts must still be searched for words. */
+  /**
+   * Finds the searches that match an inscription, and returns those for which texts must still be searched for words.
+   */
   matchInscription(inscription: WatchedInscription, found: Found): UndecidedWords<LiveWatch>[] {
     const live: Found = (watch) => {
       if (this.has(watch.id)) found(watch);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { NeedleAutomaton } from './needle-automaton.ts';
 
 /**
  * Lengths of a window in bytes, the longest first. A needle has one window, of the longest length that it can hold.
@@ -13,19 +14,33 @@ const none = -1;
 const filterBitsOfNeedle = 16;
 
 /**
+ * Maximum number of bytes of a needle whose windows are examined. A window in them is rare enough, and long needles
+ * would make a new search slow.
+ */
+const examinedMax = 256;
+
+/**
+ * Maximum number of bytes and needles that a text compares, before the automaton reads it. Usual texts compare fewer
+ * than one for each byte. The automaton costs about as much as sixteen.
+ */
+const comparedMaxOf = (text: Uint8Array): number => 1024 + 16 * text.length;
+
+/**
  * Finds many needles in a text in one pass: 10,000 saved searches are not 10,000 scans.
  *
- * Each needle has a window, a part of 8, 4, 3, 2 or 1 bytes. All windows are in a hash table. At each position of a text, a
- * filter of bits says whether the bytes there may be a window. If so, the window is looked up, and its needles are
- * compared. This is the multiple-pattern search of Wu and Manber without its jumps, because the shortest needle would
- * limit all jumps. An automaton (Aho and Corasick) would need some 16 bytes for each byte of each needle. This table
- * needs some 70 bytes for each needle (`tableBytes`).
+ * Each needle has a window, a part of 8, 4, 3, 2 or 1 bytes. All windows are in a hash table. At each position of a
+ * text, a filter of bits says whether the bytes there may be a window. If so, the window is looked up, and its needles
+ * are compared. This is the multiple-pattern search of Wu and Manber without its jumps, because the shortest needle
+ * would limit all jumps. An automaton (Aho and Corasick) would need some 16 bytes for each byte of each needle. This
+ * table needs some 70 bytes for each needle (`tableBytes`).
  *
  * Of the windows of a needle, the one that the fewest needles share is chosen. Needles that all begin like
  * `{"p":"brc-20","op":` are then compared only where they differ.
  *
  * Cost: one look-up for each position and window length in use, and one comparison for each needle that shares the
- * window at a position. Needles of one window that were all found in the text are skipped.
+ * window at a position. Needles of one window that were all found in the text are skipped. Needles and texts can be
+ * made so that a text has very many comparisons. They have a maximum for each text (`comparedMaxOf`). A text that needs
+ * more is read by an automaton instead.
  */
 export class NeedleMatcher {
   /** The bytes of all needles, one after another. */
@@ -41,6 +56,9 @@ export class NeedleMatcher {
   readonly #tables: readonly WindowTable[];
   /** The number of the present text. Numbers spare the clearing of `#foundIn` before each text. */
   #text = 0;
+  /** How many further bytes and needles the present text may compare. */
+  #comparisons = 0;
+  #automaton: NeedleAutomaton | null = null;
 
   /**
    * @param needles the needles, which have at least one byte. Their numbers are their indices. Equal needles are found
@@ -77,7 +95,12 @@ export class NeedleMatcher {
     return this.#next.length;
   }
 
-  /** Bytes of memory beyond the needles' own bytes. */
+  /** Whether a text needed more comparisons than the maximum, so that the automaton was made. */
+  get hasAutomaton(): boolean {
+    return this.#automaton !== null;
+  }
+
+  /** Bytes of memory beyond the needles' own bytes, without the automaton. */
   get tableBytes(): number {
     const ofNeedles = [this.#starts, this.#windowStarts, this.#next, this.#foundIn];
     const ofTables = this.#tables.flatMap(({ filter, heads, windows, left, leftIn }) =>
@@ -96,7 +119,27 @@ export class NeedleMatcher {
    */
   match(text: Uint8Array, found: (needle: number) => void): void {
     this.#beginText();
-    for (const table of this.#tables) this.#matchWindows(table, text, found);
+    this.#comparisons = comparedMaxOf(text);
+    for (const table of this.#tables) {
+      this.#matchWindows(table, text, found);
+      if (this.#comparisons < 0) return this.#matchAll(text, found);
+    }
+  }
+
+  /** Finds the needles that were not found yet, by the automaton. */
+  #matchAll(text: Uint8Array, found: (needle: number) => void): void {
+    this.#automaton ??= new NeedleAutomaton(
+      Array.from({ length: this.size }, (_, needle) => this.#bytesOf(needle)),
+    );
+    this.#automaton.match(text, (needle) => {
+      if (this.#foundIn[needle] === this.#text) return;
+      this.#foundIn[needle] = this.#text;
+      found(needle);
+    });
+  }
+
+  #bytesOf(needle: number): Uint8Array {
+    return this.#pool.subarray(this.#starts[needle], this.#starts[needle + 1]);
   }
 
   #beginText(): void {
@@ -126,8 +169,9 @@ export class NeedleMatcher {
       late = (late << 8) | text[at]!;
       const window = Math.imul(early, earlyFactor) ^ (late & lateMask);
       const bit = Math.imul(window, filterFactor) >>> filterShift;
-      if ((filter[bit >>> 5]! & (1 << bit)) !== 0)
-        this.#compareChain(table, window, text, at + 1 - length, found);
+      if ((filter[bit >>> 5]! & (1 << bit)) === 0) continue;
+      this.#compareChain(table, window, text, at + 1 - length, found);
+      if (this.#comparisons < 0) return;
     }
   }
 
@@ -143,6 +187,7 @@ export class NeedleMatcher {
       return;
     let left = 0;
     for (let needle = table.heads[place]!; needle !== none; needle = this.#next[needle]!) {
+      this.#comparisons--;
       if (this.#foundIn[needle] === this.#text) continue;
       if (!this.#occursAt(needle, text, at - this.#windowStarts[needle]!)) {
         left++;
@@ -159,8 +204,10 @@ export class NeedleMatcher {
     const start = this.#starts[needle]!;
     const length = this.#starts[needle + 1]! - start;
     if (at < 0 || at + length > text.length) return false;
-    for (let nth = 0; nth < length; nth++) if (this.#pool[start + nth] !== text[at + nth]) return false;
-    return true;
+    let nth = 0;
+    while (nth < length && this.#pool[start + nth] === text[at + nth]) nth++;
+    this.#comparisons -= nth;
+    return nth === length;
   }
 
   /** Makes the table of the needles `held`, whose windows have a length. */
@@ -190,7 +237,9 @@ export class NeedleMatcher {
     return counts;
   }
 
-  /** The window that the fewest needles share. Of equal windows it is the last one, because needles often begin alike. */
+  /**
+   * The window that the fewest needles share. Of equal windows it is the last one, because needles often begin alike.
+   */
   #rarestWindow(
     length: number,
     needle: number,
@@ -207,7 +256,7 @@ export class NeedleMatcher {
   }
 
   *#windowsOf(length: number, needle: number): Generator<number> {
-    const bytes = this.#pool.subarray(this.#starts[needle], this.#starts[needle + 1]);
+    const bytes = this.#bytesOf(needle).subarray(0, examinedMax);
     let late = 0;
     let early = 0;
     for (const [at, byte] of bytes.entries()) {

@@ -15,7 +15,10 @@ interface Entry<Watch> {
   readonly sales: SalesCondition;
 }
 
-/** All watches of sales. A watch is found by its address, else by its collection. Only watches of a price are all compared. */
+/**
+ * All watches of sales. A watch is found by its address, else by its collection. Only watches of a price are all
+ * compared.
+ */
 export class SaleIndex<Watch> {
   readonly #byScript = new Map<string, Entry<Watch>[]>();
   readonly #byCollection = new Map<string, Entry<Watch>[]>();

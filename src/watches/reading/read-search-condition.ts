@@ -40,6 +40,11 @@ export const unsavedFields: ReadonlyMap<string, string> = new Map([
  * trigrams, as the search has, begins at three. Words have no minimum, because a short word is rare as a whole word.
  */
 const needleBytesMin = 3;
+/**
+ * Maximum number of bytes of all needles, the title and the traits of a saved search, folded and in UTF-8. The automaton
+ * of `NeedleMatcher` needs some 30 bytes of memory for each of them.
+ */
+const searchedBytesMax = 4_096;
 /** Maximum number of UTF-16 units of a searched text: 32 needles of 1,000 characters, with blanks around them. */
 const textUnitsMax = 40_000;
 /** Maximum number of traits. No known inscription has more traits. */
@@ -64,8 +69,20 @@ export function readSearchCondition(values: RequestValues, body: Body): SearchCo
       'text',
       'a saved search needs text, metadata, hash, or a filter other than cursed, because it would find nearly everything',
     );
+  const bytes = searchedBytesOf(question.needles, filter);
+  if (bytes > searchedBytesMax)
+    return values.sentence(
+      given[0] ?? 'trait',
+      `the needles, title and traits have ${bytes} bytes together, but a saved search has at most ${searchedBytesMax}; save several searches`,
+    );
   return { corpus, ...question, hash, filter };
 }
+
+const searchedBytesOf = (needles: readonly string[], { title = '', traits = [] }: SearchFilter): number =>
+  [...needles, foldText(title), ...traits.flatMap(({ name, value }) => [name, value].map(foldText))].reduce(
+    (sum, text) => sum + Buffer.byteLength(text),
+    0,
+  );
 
 function readHash(values: RequestValues, value: unknown): string | null {
   if (!isGiven(value)) return null;

@@ -47,6 +47,12 @@ test.each<[WatchKind, Record<string, unknown>, string, string]>([
   ['search', { text: 'x'.repeat(65_536) }, 'text', 'has more than 40000 characters'],
   ['search', { text: 'x'.repeat(1001) }, 'text', 'a needle is longer than 1000 characters'],
   ['search', { text: Array.from({ length: 33 }, (_, n) => `needle ${n}`).join(',') }, 'text', '33 needles'],
+  [
+    'search',
+    { text: Array.from({ length: 5 }, (_, n) => `${'x'.repeat(900)}${n}`).join(',') },
+    'text',
+    'have 4505 bytes together',
+  ],
   ['search', { text: ' , ' }, 'text', 'nothing to search for'],
   ['search', { text: 'a\0b c' }, 'text', 'NUL'],
   ['search', { text: 7 }, 'text', 'must be a text'],
