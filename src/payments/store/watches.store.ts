@@ -136,10 +136,22 @@ export async function nextToScan(client: pg.ClientBase, above: Height | -1): Pro
   return rows[0]?.height ?? null;
 }
 
-/** Number of watches that still need scans of old blocks. */
-export async function countUnscanned(client: pg.Pool): Promise<number> {
+/**
+ * Number of watches that still need scans of old blocks, also of those that are not picked up yet.
+ *
+ * @param watchers only watches of these watchers. Absent: all watches
+ */
+export async function countUnscanned(
+  client: pg.Pool | pg.ClientBase,
+  watchers: readonly string[] | null = null,
+): Promise<number> {
   const { rows } = await client.query<{ count: number }>(
-    'SELECT count(*) AS count FROM service.watched_scripts WHERE next_height IS NOT NULL',
+    `SELECT (SELECT count(*) FROM service.watched_scripts
+              WHERE next_height IS NOT NULL AND ($1::text[] IS NULL OR watcher = ANY($1)))
+          + (SELECT count(*) FROM service.watched_scripts
+              WHERE NOT picked_up AND next_height IS NULL AND ($1::text[] IS NULL OR watcher = ANY($1))
+                AND since_height <= (SELECT height FROM service.payments_offset)) AS count`,
+    [watchers],
   );
   return rows[0]?.count ?? 0;
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
 import { guarded } from '#orders/bumping/guarded.ts';
@@ -11,8 +12,10 @@ import { type NodeStanding, urgentFeeRate } from '#orders/sending/node-standing.
 import type { Refusal } from '#orders/sending/refusal.ts';
 import { isUnspent } from '#orders/sending/unspent-output.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
+import { countUnscanned } from '#payments/store/watches.store.ts';
 import { lockPayout, noteMissing, noteStuck, openPayouts, putState } from '#payouts/payout/payout.store.ts';
 import type { Payout, PayoutState, PayoutTransaction } from '#payouts/payout/payout.ts';
+import { refundWatchers } from '#purse/destinations/own-scripts.ts';
 import { heldReason, type PaymentHold, readHold } from '#purse/holding/payment-hold.store.ts';
 import { outpointParts } from '#purse/transactions/outpoint.ts';
 import { markSent, readSigned } from '#purse/transactions/wallet-transactions.store.ts';
@@ -112,7 +115,11 @@ export class PayoutRounds {
     }
     // a stuck payout is tried only in full rounds, because reasons change with blocks, fees and requests
     if (stuck !== null && !isAll) return false;
-    return makePayout(this.#parts, settled, standing, null);
+    if (settled.transactions.length === 0) return makePayout(this.#parts, settled, standing, null);
+    // all transactions were given up, and none of them may be in a block when another one is planned
+    if ((await this.#scannedTip(id)) === null) return false;
+    const again = await withTransaction(this.#parts.client, (tx) => this.#settle(tx, id));
+    return again?.payout.state === 'asked' && makePayout(this.#parts, again, standing, null);
   }
 
   #settle(tx: pg.ClientBase, id: string): Promise<SettledPayout | null> {
@@ -186,9 +193,9 @@ export class PayoutRounds {
 
   /**
    * Whether all inputs of the payout's transaction are unspent in blocks. If an input is missing for more blocks than
-   * any reorganisation has, the transaction is given up and another one is planned. This may not happen earlier.
-   * Payments may not have processed the block of this transaction yet, and if the transaction came back, both would
-   * pay.
+   * any reorganisation has, the transaction is given up and another one is planned. This may not happen earlier, and not
+   * before payments have processed all blocks of the node. One of these blocks may have this transaction, and another
+   * one would pay a second time.
    */
   async #isThere({ payout }: SettledPayout, { plan }: PayoutTransaction): Promise<boolean> {
     const { client, node, confirmations, log } = this.#parts;
@@ -197,7 +204,8 @@ export class PayoutRounds {
       isThere &&= await isUnspent(node, outpointParts(outpoint), { mempool: false });
     }
     if (isThere) return true;
-    const tip = (await readPaymentsOffset(client))?.height ?? 0;
+    const tip = await this.#scannedTip(payout.id);
+    if (tip === null) return false;
     const since = payout.missingSince ?? tip;
     await noteMissing(client, payout.id, since);
     await noteStuck(
@@ -220,7 +228,29 @@ export class PayoutRounds {
     log.warn({ payout: payout.id }, 'inputs of a payout are missing, so the payout is planned again');
     return false;
   }
+
+  /**
+   * Height of the node's last block if payments have processed all blocks up to this block for the payout, otherwise
+   * null. A block that is not processed yet may have a transaction of the payout.
+   */
+  async #scannedTip(id: string): Promise<Height | null> {
+    const { client, node } = this.#parts;
+    const best = await node.call<string>('getbestblockhash', []);
+    const offset = await readPaymentsOffset(client);
+    // a round follows when payments have processed the block
+    if (offset === null || displayHash(offset.hash) !== best) return null;
+    if ((await countUnscanned(client, watchersOf(id))) === 0) return offset.height;
+    await noteStuck(
+      client,
+      id,
+      'Old blocks are still being scanned for payments, and one of them may have the transaction of the payout. The payout waits until they are scanned.',
+    );
+    return null;
+  }
 }
+
+/** Watchers of the outputs that show in which block a payout is: its change, or a receiver if there is no change. */
+const watchersOf = (id: string): string[] => [`payout ${id}`, `${refundWatchers}payout ${id}`];
 
 /**
  * Whether a payout can change only with a new block or in the full round of each minute, because the node already has

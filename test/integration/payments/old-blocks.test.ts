@@ -7,7 +7,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { PaymentsSession } from '#payments/follow/payments-session.ts';
 import { readPayments } from '#payments/payments.queries.ts';
-import { watchScripts } from '#payments/store/watches.store.ts';
+import { countUnscanned, watchScripts } from '#payments/store/watches.store.ts';
 import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { SimulatedNode } from '#test/support/node/simulated-node.ts';
@@ -82,6 +82,13 @@ test('a watch whose old blocks were pruned does not hold up the old blocks of an
     { watcher: 'later', next_height: null },
     { watcher: 'pruned', next_height: 1 },
   ]);
+
+  // watches that begin in old blocks are unscanned before they are picked up, too
+  await watch('new', paidAt(100), 100);
+  await watch('next', paidAt(100), tipHeight + 1);
+  const unscanned = (...watchers: string[]): Promise<number> => countUnscanned(database.pool, watchers);
+  expect([await unscanned('new'), await unscanned('next'), await unscanned('later')]).toEqual([1, 0, 0]);
+  expect([await unscanned('pruned', 'next'), await countUnscanned(database.pool)]).toEqual([1, 2]);
 });
 
 test('a chain that grows while it is compared with the remembered blocks is compared again', async () => {
