@@ -62,7 +62,8 @@ async function runAudit(context: CommandContext): Promise<void> {
       const audits = await auditAll({ database: pool, node, signal });
       const wallet = await openPublicWallet(pool);
       const onBlock = (): void => undefined;
-      const held = wallet === null ? null : await readHeldPayments({ pool, node, wallet, signal, onBlock });
+      const read = wallet === null ? null : await readHeldPayments({ pool, node, wallet, signal, onBlock });
+      const held = read?.held ?? null;
       await tell(context, { ...audits, held });
       requireSame({ ...unmeant(audits), held });
     });

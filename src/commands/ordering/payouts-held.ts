@@ -5,6 +5,7 @@ import { bookAndRelease } from '#src/app/backups/held/book-payment.ts';
 import { type FoundTransaction, isOfWallet, paymentsOf } from '#src/app/backups/held/found-transaction.ts';
 import {
   countLeft,
+  type HeldParts,
   type HeldPayments,
   readHeldPayments,
   requireReleasable,
@@ -23,7 +24,7 @@ const toldEvery = 100;
 /** Shows the payments that wait after a restore, and what the chain has of them. */
 export async function held(context: CommandContext): Promise<void> {
   await withHeld(context, async (found) => {
-    await shown(context, found);
+    await shown(context, found?.held ?? null);
   });
 }
 
@@ -44,8 +45,9 @@ export async function hold(context: CommandContext): Promise<void> {
 /** Books the payments that the chain has, and releases the others. */
 export async function release(context: CommandContext): Promise<void> {
   const { flags, print, lifecycle } = context;
-  await withHeld(context, async (found, pool) => {
-    if (found === null) throw new AppError('release_refused', 'Payments are not on hold.');
+  await withHeld(context, async (read, parts) => {
+    if (read === null) throw new AppError('release_refused', 'Payments are not on hold.');
+    const { held: found } = read;
     const mayPayAgain = flags['pay-again'] !== undefined;
     requireReleasable(found, mayPayAgain);
     if (flags['yes'] === undefined) {
@@ -53,7 +55,7 @@ export async function release(context: CommandContext): Promise<void> {
       const { stdin: input, stderr: output } = process;
       await confirm(questionOf(found), { input, output, signal: lifecycle.signal });
     }
-    const done = await bookAndRelease(pool, found, mayPayAgain);
+    const done = await bookAndRelease(parts, read, mayPayAgain);
     const [booked, left] = [done.bookings.length, countLeft(done)];
     await print(
       flags['json'] === undefined
@@ -63,11 +65,9 @@ export async function release(context: CommandContext): Promise<void> {
   });
 }
 
-type Pool = Parameters<Parameters<typeof withService>[1]>[0];
-
 async function withHeld(
   context: CommandContext,
-  work: (found: HeldPayments | null, pool: Pool) => Promise<void>,
+  work: (read: Awaited<ReturnType<typeof readHeldPayments>>, parts: HeldParts) => Promise<void>,
 ): Promise<void> {
   // two connections: a transaction reads payments while the chain is compared
   await withService(
@@ -78,7 +78,8 @@ async function withHeld(
         const onBlock = (height: number, tip: number): void => {
           if (height % toldEvery === 0) process.stderr.write(`block ${height} of ${tip}\n`);
         };
-        await work(await readHeldPayments({ pool, node, wallet, signal, onBlock }), pool);
+        const parts = { pool, node, wallet, signal, onBlock };
+        await work(await readHeldPayments(parts), parts);
       });
     },
     2,
@@ -86,7 +87,7 @@ async function withHeld(
 }
 
 const questionOf = (found: HeldPayments): string =>
-  `Book ${found.bookings.length} found transactions, and make ${countLeft(found)} payments?`;
+  `Payments that only other nodes have in their mempools were not found. Book ${found.bookings.length} found transactions, and make ${countLeft(found)} payments?`;
 
 async function shown({ flags, print }: CommandContext, found: HeldPayments | null): Promise<void> {
   if (flags['json'] !== undefined)

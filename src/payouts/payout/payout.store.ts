@@ -98,6 +98,13 @@ export async function openPayouts(client: pg.ClientBase): Promise<Payout[]> {
   return rows.map(payoutOf);
 }
 
+/** Locks all payouts that a block, a coin or the node may still change. */
+export async function lockOpenPayouts(tx: pg.ClientBase): Promise<void> {
+  await tx.query(
+    `SELECT FROM service.payouts WHERE state NOT IN ('settled', 'cancelled') ORDER BY asked_at, id FOR UPDATE`,
+  );
+}
+
 /** Locks a payout, so nothing else can change it until the transaction ends. Returns null if no payout has this id. */
 export async function lockPayout(tx: pg.ClientBase, id: string): Promise<Payout | null> {
   const { rows } = await tx.query<Row>(`SELECT ${columns} FROM service.payouts WHERE id = $1 FOR UPDATE`, [

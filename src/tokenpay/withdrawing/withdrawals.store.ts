@@ -184,6 +184,13 @@ export async function pendingWithdrawals(
   return rows.map(withdrawalOf);
 }
 
+/** Locks all withdrawals without a signed transaction until the transaction ends. */
+export async function lockPending(tx: pg.ClientBase): Promise<void> {
+  await tx.query(
+    `SELECT FROM service.withdrawals WHERE state = 'pending' ORDER BY created_at, id FOR UPDATE`,
+  );
+}
+
 /** Withdrawals of all accounts without a signed transaction, the oldest first. */
 export async function pendingOfAll(client: pg.Pool | pg.ClientBase): Promise<Withdrawal[]> {
   const { rows } = await client.query<Row>(
@@ -242,17 +249,21 @@ export async function countPending(client: pg.ClientBase): Promise<number> {
   return rows[0]?.pending ?? 0;
 }
 
-/** Puts pending withdrawals into a batch. If `payout` is null, takes them out of their batch. */
+/**
+ * Puts pending withdrawals into a batch. If `payout` is null, takes them out of their batch. Returns the number of
+ * withdrawals that were pending.
+ */
 export async function putBatch(
   tx: pg.ClientBase,
   ids: readonly string[],
   payout: string | null,
   isAlone = false,
-): Promise<void> {
-  await tx.query(
+): Promise<number> {
+  const { rowCount } = await tx.query(
     `UPDATE service.withdrawals SET payout = $2, is_alone = is_alone OR $3 WHERE id = ANY($1::uuid[]) AND state = 'pending'`,
     [ids, payout, isAlone],
   );
+  return rowCount ?? 0;
 }
 
 /**

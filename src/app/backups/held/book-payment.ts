@@ -19,27 +19,38 @@ import {
   markSent,
   type NewTransaction,
 } from '#purse/transactions/wallet-transactions.store.ts';
-import { putBatch } from '#tokenpay/withdrawing/withdrawals.store.ts';
+import type { WithdrawalState } from '#tokenpay/withdrawing/withdrawal.ts';
+import { lockWithdrawalsOf, putBatch } from '#tokenpay/withdrawing/withdrawals.store.ts';
 import { settleBatch } from '#withdrawals/settle-batch.ts';
+import type { ChainReader } from './find-transactions.ts';
 import { type FoundOutput, isReturn } from './found-transaction.ts';
-import { countLeft, type HeldPayments, requireReleasable } from './held-payments.ts';
-import { type Booking, matchPayments } from './match-payments.ts';
-import { readOpenPayments } from './open-payments.ts';
+import {
+  compareHeld,
+  countLeft,
+  type HeldParts,
+  type HeldPayments,
+  requireReleasable,
+  requireShown,
+} from './held-payments.ts';
+import type { Booking } from './match-payments.ts';
+import { lockOpenPayments } from './open-payments.ts';
 
 /**
- * Books all found payments and releases the others, in one transaction. Compares the found transactions with the
- * payments that are open now, because some may have been asked for since. Returns what was done. Throws
- * `release_refused`, and then nothing has changed.
+ * Books all found payments and releases the others, in one transaction. Reads later blocks and the mempool again first,
+ * and compares the found transactions with the payments that are open now. Returns what was done. Throws
+ * `release_refused` if anything is to be booked or accepted that was not shown, and then nothing has changed.
  */
-export function bookAndRelease(
-  pool: pg.Pool,
-  held: HeldPayments,
+export async function bookAndRelease(
+  parts: HeldParts,
+  { held: shown, reader }: { readonly held: HeldPayments; readonly reader: ChainReader },
   mayPayAgain: boolean,
 ): Promise<HeldPayments> {
-  return withTransaction(pool, async (tx) => {
-    const open = await readOpenPayments(tx);
-    const now = { ...held, open, ...matchPayments(held.found, open, held.unitsAt) };
+  const evidence = await reader.read();
+  return withTransaction(parts.pool, async (tx) => {
+    await lockOpenPayments(tx);
+    const now = await compareHeld(tx, parts, shown.hold, evidence);
     requireReleasable(now, mayPayAgain);
+    requireShown(now, shown);
     if (!(await endHold(tx, { booked: now.bookings.length, released: countLeft(now) })))
       throw new AppError('release_refused', 'The payments were released meanwhile. Nothing is left to do.');
     for (const booking of now.bookings) await bookPayment(tx, booking);
@@ -66,19 +77,29 @@ async function bookPayment(tx: pg.ClientBase, booking: Booking): Promise<void> {
   if (isBatch(kind)) await settleBatch(tx, { id, state: 'sent', stuck: null }, transactions);
 }
 
-/** Locks the payout of a booking. A transaction without a stored payout gets a new batch. */
+/** Locks the payout of a booking and its withdrawals. A transaction without a stored payout gets a new batch. */
 async function payoutOf(tx: pg.ClientBase, { open, paid }: Booking): Promise<Payout> {
   const id = open?.payout.id ?? (await (paid.length === 0 ? insertConsolidation(tx) : insertBatch(tx, null)));
   const withdrawals = paid.flatMap(({ payee }) => payee?.withdrawal ?? []);
-  if (open === null) await putBatch(tx, withdrawals, id);
+  if (open === null && (await putBatch(tx, withdrawals, id)) !== withdrawals.length)
+    throw changed('A withdrawal that a found transaction pays');
   const payout = await lockPayout(tx, id);
   if (payout === null || !['asked', 'signed', 'sent'].includes(payout.state))
-    throw new AppError(
-      'release_refused',
-      `The payout ${id} changed meanwhile. Run satscribe payouts release again.`,
-    );
+    throw changed(`The payout ${id}`);
+  if (!isBatch(payout.kind)) return payout;
+  const members = (await lockWithdrawalsOf(tx, id)).filter(({ state }) => isOpen(state));
+  if (members.length !== withdrawals.length || members.some((member) => !withdrawals.includes(member.id)))
+    throw changed(`The withdrawals of the payout ${id}`);
   return payout;
 }
+
+const isOpen = (state: WithdrawalState): boolean => state === 'pending' || state === 'processing';
+
+const changed = (what: string): AppError =>
+  new AppError(
+    'release_refused',
+    `${what} changed meanwhile. Nothing was changed. Run satscribe payouts release again.`,
+  );
 
 async function storeFound(
   tx: pg.ClientBase,

@@ -47,6 +47,10 @@ export interface MatchedPayments {
   readonly unsure: readonly UnsurePayment[];
   /** Payments of accounts or of the service that the database does not know. Their payers have the old balances. */
   readonly unknown: readonly UnknownPayment[];
+  /**
+   * Transactions in the mempool that a release would book if a block had them, or that spend a coin of a signed payout.
+   */
+  readonly unmined: readonly FoundTransaction[];
   /** Found transactions that make no open payment. */
   readonly unexplained: readonly FoundTransaction[];
 }
@@ -69,10 +73,13 @@ export function matchPayments(
     change: new Set(),
   };
   const bookings: Booking[] = [];
+  const unmined: FoundTransaction[] = [];
   const unexplained: FoundTransaction[] = [];
   for (const made of found) {
     const booking = bookingOf(made, left, unitsAt);
-    if (booking !== null) {
+    if (made.height === null) {
+      if (booking !== null || isRival(made, open)) unmined.push(made);
+    } else if (booking !== null) {
       bookings.push(booking);
       remove(left, booking);
       continue;
@@ -88,12 +95,16 @@ export function matchPayments(
   const unknown = rest.flatMap(({ made, outputs }) =>
     spendsOwnMoney(made) ? outputs.map((output) => ({ found: made, output })) : [],
   );
-  return { bookings, unsure, unknown, unexplained };
+  return { bookings, unsure, unknown, unmined, unexplained };
 }
 
 /** Outputs of a booked transaction that no open payment explains. */
 const unpaired = ({ paid }: Booking): FoundOutput[] =>
   paid.flatMap(({ output, payee }) => (payee === null ? [output] : []));
+
+/** Whether a transaction spends a coin of a signed payout, so that only one of the two is ever mined. */
+const isRival = ({ inputs }: FoundTransaction, { payouts }: OpenPayments): boolean =>
+  payouts.some(({ spends }) => inputs.some(({ outpoint }) => spends.has(outpoint)));
 
 interface Left {
   payouts: OpenPayout[];
@@ -110,12 +121,13 @@ function remove(left: Left, { found, open, paid }: Booking): void {
   left.withdrawals = left.withdrawals.filter((each) => !gone.has(each));
 }
 
+/** The booking of a transaction, as if a block had it. */
 function bookingOf(
   found: FoundTransaction,
   left: Left,
   unitsAt: ReadonlyMap<string, UnitsOfRunes>,
 ): Booking | null {
-  if (found.height === null || !isOfWallet(found)) return null;
+  if (!isOfWallet(found)) return null;
   const payments = paymentsOf(found);
   const isSame = sameAt(found, unitsAt);
   const ofPayout = payoutBooking(found, payments, left.payouts, isSame);

@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import { formatRuneId } from '#kernel/runes/rune-id.ts';
-import { openPayouts, readShares } from '#payouts/payout/payout.store.ts';
+import { lockOpenPayouts, openPayouts, readShares } from '#payouts/payout/payout.store.ts';
 import { isBatch, type Payout, recipientsOf } from '#payouts/payout/payout.ts';
 import { readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
 import { nameWithdrawals } from '#tokenpay/withdrawing/name-withdrawals.ts';
 import { receivedSats, type Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
-import { pendingOfAll, withdrawalsOf } from '#tokenpay/withdrawing/withdrawals.store.ts';
+import { lockPending, pendingOfAll, withdrawalsOf } from '#tokenpay/withdrawing/withdrawals.store.ts';
 
 /** An output that an open payment makes or would make. */
 export interface Payee {
@@ -36,6 +36,15 @@ export interface OpenPayments {
   readonly payouts: readonly OpenPayout[];
   /** Withdrawals without a signed transaction. */
   readonly withdrawals: readonly Payee[];
+}
+
+/**
+ * Locks all payments that are open until the transaction ends, so that none is cancelled, replaced or put into another
+ * batch while found transactions are booked. Payouts come before their withdrawals, as everywhere.
+ */
+export async function lockOpenPayments(tx: pg.ClientBase): Promise<void> {
+  await lockOpenPayouts(tx);
+  await lockPending(tx);
 }
 
 /** Reads all payments that are open. */

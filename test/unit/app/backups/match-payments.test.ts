@@ -172,6 +172,24 @@ describe('found transactions beside open payments', () => {
     });
   });
 
+  test('are unmined if a release would book them in a block, or if they spend a coin of a signed payout', () => {
+    const unminedOf = (made: FoundTransaction, payments = open({})) => {
+      const { bookings, unmined, unexplained } = matchPayments([made], payments, new Map());
+      expect([bookings, unexplained]).toEqual([[], [made]]);
+      return unmined.map(({ txid }) => txid);
+    };
+    const family = trustedTxid(new Uint8Array(32));
+    const signed = payout('p', [payee('b1', 500n)], { family, spends: new Set(['a:0']) });
+    const more = { height: null, inputs: [input('a:0')] };
+    expect(unminedOf(found('same', [['b1', 500n]], more), open({ payouts: [signed] }))).toEqual(['same']);
+    expect(unminedOf(found('other', [['b9', 3n]], more), open({ payouts: [signed] }))).toEqual(['other']);
+    const coin = { key: own(1), kind: 'payout', held: 'accounts', subject: 'o' } as const;
+    const joined = { height: null, inputs: [input('b:0', { coin })] };
+    expect(unminedOf(found('joined', [['cc', 8n, own(8)]], joined))).toEqual(['joined']);
+    const ofService = { height: null, inputs: [input('b:0', { coin: { ...coin, held: 'free' } })] };
+    expect(unminedOf(found('bump', [['cc', 8n, own(8)]], ofService))).toEqual([]);
+  });
+
   test('are unknown payments if the wallet paid with money of accounts or of the service', () => {
     const coin = (held: 'reserved' | 'free' | 'accounts') =>
       ({ key: own(1), kind: 'payout', held, subject: 'o' }) as const;
