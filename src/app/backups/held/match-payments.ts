@@ -1,6 +1,7 @@
 import type { WalletKey } from '#kernel/contracts/transaction-plan.ts';
 import { isBatch } from '#payouts/payout/payout.ts';
 import type { CoinKey } from '#purse/coins/coin-keys.queries.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
 import {
   type FoundInput,
   type FoundOutput,
@@ -150,7 +151,8 @@ function payoutBooking(
   for (const open of payouts) {
     if (payments.length !== open.payees.length || !mayBeOf(found, open)) continue;
     if (payments.length === 0 && open.payout.kind !== 'consolidation') continue;
-    const paid = pairs(payments, open.payees, isSame);
+    // a return sends its output with all runes in it, whichever they are
+    const paid = pairs(payments, open.payees, open.payout.spends === null ? isSame : paysSats);
     if (paid.every(({ payee }) => payee !== null))
       return { found, open, isReplacement: open.family !== null, paid };
   }
@@ -159,15 +161,18 @@ function payoutBooking(
 
 /**
  * Whether a transaction can be the transaction of a payout. A transaction that shares no coin with a signed one does not
- * replace it, and both may be mined.
+ * replace it, and both may be mined. A return spends its output.
  */
 function mayBeOf(
   found: FoundTransaction,
-  { family, spends, payout: { kind, ownIndex } }: OpenPayout,
+  { family, spends, payout: { kind, ownIndex, spends: returned } }: OpenPayout,
 ): boolean {
-  const isRival = family === null || found.inputs.some(({ outpoint }) => spends.has(outpoint));
+  const spendsOne = (outpoints: ReadonlySet<string>): boolean =>
+    found.inputs.some(({ outpoint }) => outpoints.has(outpoint));
+  const isRival = family === null || spendsOne(spends);
+  const isReturning = returned === null || spendsOne(new Set([outpointOf(returned)]));
   const isOfKind = !isBatch(kind) || mayBeOfAccounts(found);
-  return isRival && isOfKind && hasOneChange(found, ownIndex);
+  return isRival && isReturning && isOfKind && hasOneChange(found, ownIndex);
 }
 
 /** Whether all known inputs are coins that withdrawals spend. A delivery of an order has inputs of other kinds. */

@@ -40,8 +40,20 @@ const payee = (script: string, sats: bigint, withdrawal: string | null = null): 
   withdrawal,
 });
 
+const payoutRow = (id: string, more: Partial<Payout> = {}): Payout => ({
+  id,
+  kind: 'referral',
+  state: 'asked',
+  ownIndex: null,
+  stuck: null,
+  spends: null,
+  feeRate: null,
+  missingSince: null,
+  ...more,
+});
+
 const payout = (id: string, payees: readonly Payee[], more: Partial<OpenPayout> = {}): OpenPayout => ({
-  payout: { id, kind: 'referral', state: 'asked', ownIndex: null } as Payout,
+  payout: payoutRow(id),
   payees,
   family: null,
   spends: new Set(),
@@ -243,9 +255,7 @@ describe('found transactions beside open payments', () => {
       unexplained: ['z'],
     });
     // a partner is not paid with coins of accounts, and an account not with coins of the service
-    const payouts = [
-      payout('p', [payee('b9', 5n)], { payout: { id: 'p', kind: 'withdrawal', ownIndex: null } as Payout }),
-    ];
+    const payouts = [payout('p', [payee('b9', 5n)], { payout: payoutRow('p', { kind: 'withdrawal' }) })];
     const byService = found('z', [['b9', 5n]], { inputs: [input('b:0', { coin: coin('free') })] });
     expect(match([byService], open({ payouts })).booked).toEqual([]);
     expect(match([byService], open({ withdrawals: [payee('b9', 5n, 'w')] })).booked).toEqual([]);
@@ -254,7 +264,7 @@ describe('found transactions beside open payments', () => {
   test('replace a signed consolidation', () => {
     const family = trustedTxid(new Uint8Array(32));
     const signed = payout('c', [], {
-      payout: { id: 'c', kind: 'consolidation', ownIndex: 8 } as Payout,
+      payout: payoutRow('c', { kind: 'consolidation', ownIndex: 8 }),
       family,
       spends: new Set(['a:0']),
     });
@@ -290,8 +300,32 @@ describe('found transactions beside open payments', () => {
     });
   });
 
+  test('return an output with all of its runes, and only that output', () => {
+    const txid = 'ab'.repeat(32);
+    const spends = { txid: trustedTxid(Buffer.from(txid, 'hex')), vout: 1 };
+    const returned = payout('r', [payee('b1', 546n)], { payout: payoutRow('r', { kind: 'return', spends }) });
+    const made = (outpoint: string, sats = 546n) =>
+      found(
+        'x',
+        [
+          ['b1', sats],
+          ['cc', 9n, own(7)],
+        ],
+        { inputs: [input(outpoint), input('fee:0')] },
+      );
+    const units = new Map([['x:0', new Map([['5:1', 50n]])]]);
+    const payouts = open({ payouts: [returned] });
+    expect(match([made(`${txid}:1`)], payouts, units).booked).toEqual([['x', 'r', false, ['b1']]]);
+    expect(match([made(`${txid}:1`)], payouts).booked).toEqual([['x', 'r', false, ['b1']]]);
+    expect(match([made(`${txid}:0`)], payouts, units).booked).toEqual([]);
+    expect(match([made(`${txid}:1`, 547n)], payouts, units)).toMatchObject({
+      booked: [],
+      unsure: [['x', 'r', 'amount']],
+    });
+  });
+
   test('keep the key of the change that a payout had before the backup', () => {
-    const known = payout('p', [payee('b1', 500n)], { payout: { id: 'p', ownIndex: 4 } as Payout });
+    const known = payout('p', [payee('b1', 500n)], { payout: payoutRow('p', { ownIndex: 4 }) });
     const made = (index: number) =>
       found('x', [
         ['cc', 1n, own(index)],
