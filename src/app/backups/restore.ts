@@ -211,12 +211,13 @@ async function holdRows(
   { wallet, createdAt, ends, migrations }: BackupManifest,
 ): Promise<void> {
   if (wallet === null) return;
-  if (!migrations.includes(holdsMigration)) await tx.query(await migrationText('service', holdsMigration));
+  for (const name of holdsMigrations)
+    if (!migrations.includes(name)) await tx.query(await migrationText('service', name));
   await holdPayments(tx, new Date(createdAt), ends.database ?? endsAt(0));
 }
 
-/** The migration that makes the table of holds. It can be repeated. */
-const holdsMigration = '0061_payment-holds';
+/** The migrations that make the table of holds. They can be repeated. */
+const holdsMigrations = ['0061_payment-holds', '0063_ends-of-later-restores'];
 
 /** Puts the seed and the secret in place. Files that exist were compared, and stay. */
 async function putSecrets(dir: string, { secretFile, wallet }: RestorePlaces): Promise<void> {

@@ -9,8 +9,8 @@ export interface PaymentHold {
   readonly backupAt: Date;
   /** Height of the last block that the backup was scanned to for payments, or null if no block was scanned. */
   readonly height: number | null;
-  /** Ends of the indices that the backup may have shown. */
-  readonly ends: BranchEnds;
+  /** Ends of the indices that each restored backup may have shown. The first one is of the backup that began the hold. */
+  readonly ends: readonly [BranchEnds, ...BranchEnds[]];
 }
 
 /** The reason that people and accounts read while a payment waits. */
@@ -30,8 +30,9 @@ export async function readHold(client: pg.Pool | pg.ClientBase): Promise<Payment
     orders_end: number;
     own_end: number;
     fees_end: number;
+    later_ends: BranchEnds[];
   }>(
-    `SELECT began_at, backup_at, height, orders_end, own_end, fees_end
+    `SELECT began_at, backup_at, height, orders_end, own_end, fees_end, later_ends
        FROM service.payment_holds WHERE released_at IS NULL`,
   );
   const [row] = rows;
@@ -40,17 +41,33 @@ export async function readHold(client: pg.Pool | pg.ClientBase): Promise<Payment
     beganAt: row.began_at,
     backupAt: row.backup_at,
     height: row.height,
-    ends: { orders: row.orders_end, own: row.own_end, fees: row.fees_end },
+    ends: [{ orders: row.orders_end, own: row.own_end, fees: row.fees_end }, ...row.later_ends],
   };
 }
 
-/** Begins a hold. An active hold stays as it is: it began with an older backup, and finds the same payments. */
-export async function beginHold(tx: pg.ClientBase, hold: Omit<PaymentHold, 'beganAt'>): Promise<void> {
-  const { backupAt, height, ends } = hold;
+/** A restore that begins a hold. */
+export interface HoldingRestore extends Pick<PaymentHold, 'backupAt' | 'height'> {
+  /** Ends of the indices that the backup may have shown. */
+  readonly ends: BranchEnds;
+}
+
+/**
+ * Begins a hold. An active hold is of an earlier restore. It keeps its backup and its height, and gets the ends of this
+ * backup in addition, because the service has shown other addresses between the two.
+ */
+export async function beginHold(tx: pg.ClientBase, restore: HoldingRestore): Promise<void> {
+  const { backupAt, height, ends } = restore;
+  const { orders, own, fees } = ends;
   await tx.query(
-    `INSERT INTO service.payment_holds (backup_at, height, orders_end, own_end, fees_end)
-     VALUES ($1, $2, $3, $4, $5) ON CONFLICT ((released_at IS NULL)) WHERE released_at IS NULL DO NOTHING`,
-    [backupAt, height, ends.orders, ends.own, ends.fees],
+    `INSERT INTO service.payment_holds AS h (backup_at, height, orders_end, own_end, fees_end)
+     VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT ((released_at IS NULL)) WHERE released_at IS NULL DO UPDATE
+        SET height = least(h.height, excluded.height),
+            later_ends = CASE
+              WHEN (h.orders_end, h.own_end, h.fees_end) = (excluded.orders_end, excluded.own_end, excluded.fees_end)
+                OR h.later_ends @> $6::jsonb THEN h.later_ends
+              ELSE h.later_ends || $6::jsonb END`,
+    [backupAt, height, orders, own, fees, JSON.stringify([{ orders, own, fees }])],
   );
 }
 

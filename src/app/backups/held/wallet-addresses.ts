@@ -19,28 +19,42 @@ const branches: readonly Indexed[] = walletBranches.filter(
   (branch): branch is Indexed => branch.name !== 'inventory',
 );
 
+/** Indices of one branch whose addresses are known: from `from` up to, but not including, `end`. */
+interface DerivedRange {
+  readonly branch: WalletKey['branch'];
+  readonly from: number;
+  end: number;
+}
+
 /**
- * Addresses without a leaf that the wallet may have shown after a backup. The node derives 10,000 of each branch, and
- * more if one of the last ones is used.
+ * Addresses without a leaf that the wallet may have shown after backups. The node derives 10,000 of each branch for each
+ * backup, and more if one of the last ones is used.
  */
 export class WalletAddresses {
   readonly #node: NodeRpc;
   readonly #wallet: PublicWallet;
   readonly #keys = new Map<string, WalletKey>();
-  readonly #ends = new Map<WalletKey['branch'], number>();
+  readonly #ranges: DerivedRange[] = [];
 
   private constructor(node: NodeRpc, wallet: PublicWallet) {
     this.#node = node;
     this.#wallet = wallet;
   }
 
-  /** @param ends ends of the indices that the backup may have shown */
-  static async after(node: NodeRpc, wallet: PublicWallet, ends: BranchEnds): Promise<WalletAddresses> {
+  /** @param ends ends of the indices that each restored backup may have shown */
+  static async after(
+    node: NodeRpc,
+    wallet: PublicWallet,
+    ends: readonly BranchEnds[],
+  ): Promise<WalletAddresses> {
     const made = new WalletAddresses(node, wallet);
-    for (const { number, name } of branches) {
-      made.#ends.set(number, Math.max(0, ends[name] - belowEnds));
-      await made.#extend(number);
-    }
+    for (const of of ends)
+      for (const { number: branch, name } of branches) {
+        const from = Math.max(0, of[name] - belowEnds);
+        const range = { branch, from, end: from };
+        made.#ranges.push(range);
+        await made.#extend(range);
+      }
     return made;
   }
 
@@ -53,22 +67,26 @@ export class WalletAddresses {
   async keyOf(address: string | null): Promise<WalletKey | null> {
     const key = address === null ? undefined : this.#keys.get(address);
     if (key === undefined) return null;
-    while ((this.#ends.get(key.branch) ?? indexEnd) - key.index <= extendedWithin)
-      await this.#extend(key.branch);
+    for (const range of this.#ranges) {
+      if (range.branch !== key.branch || key.index < range.from) continue;
+      while (key.index < range.end && range.end < indexEnd && range.end - key.index <= extendedWithin)
+        await this.#extend(range);
+    }
     return key;
   }
 
-  async #extend(branch: WalletKey['branch']): Promise<void> {
-    const from = this.#ends.get(branch) ?? 0;
-    const until = Math.min(from + derivedAtOnce, indexEnd);
+  async #extend(range: DerivedRange): Promise<void> {
+    const { branch, end: from } = range;
+    const end = Math.min(from + derivedAtOnce, indexEnd);
+    if (from >= end) return;
     const descriptor = this.#wallet.descriptors()[branch];
     const derived = await this.#node.call<readonly string[]>(
       'deriveaddresses',
-      [descriptor, [from, until - 1]],
+      [descriptor, [from, end - 1]],
       { timeoutMs: derivedMs },
     );
     for (const [place, address] of derived.entries())
       this.#keys.set(address, { branch, index: from + place });
-    this.#ends.set(branch, until);
+    range.end = end;
   }
 }

@@ -4,7 +4,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { CoinKey } from '#purse/coins/coin-keys.queries.ts';
 import { ChainReader } from '#src/app/backups/held/find-transactions.ts';
 import type { KnownMoney } from '#src/app/backups/held/known-money.ts';
-import { endsAt } from '#wallet/indices/branch-ends.ts';
+import { type BranchEnds, endsAt } from '#wallet/indices/branch-ends.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';
 
 interface Made {
@@ -88,7 +88,12 @@ const shown = ({ txid, spends, pays = ['them'] }: Made): object => ({
 const coin: CoinKey = { key: { branch: 1, index: 1 }, held: 'accounts', kind: 'payout', subject: null };
 
 /** Coins of the wallet are all outputs of transactions that begin with `ours`. */
-function readerOf(node: MemoryNode, asked: readonly string[], known: ReadonlySet<string> = new Set()) {
+function readerOf(
+  node: MemoryNode,
+  asked: readonly string[],
+  known: ReadonlySet<string> = new Set(),
+  more: readonly BranchEnds[] = [],
+) {
   const money: KnownMoney = {
     coinKeysOf: async (outpoints) =>
       new Map(outpoints.filter((each) => each.startsWith('ours')).map((each) => [each, coin])),
@@ -100,7 +105,7 @@ function readerOf(node: MemoryNode, asked: readonly string[], known: ReadonlySet
     known: money,
     node,
     wallet: { descriptors: () => descriptors } as unknown as PublicWallet,
-    hold: { beganAt: new Date(0), backupAt: new Date(0), height: 0, ends: endsAt(0) },
+    hold: { beganAt: new Date(0), backupAt: new Date(0), height: 0, ends: [endsAt(0), ...more] },
     wanted: new Set(),
     ownIndices: [],
     signal: new AbortController().signal,
@@ -209,6 +214,24 @@ describe('transactions since a backup', () => {
       expect(await read(reader)).toEqual({ found: [['x', 3]], tip: 'c3' });
     },
   );
+
+  test('are found with addresses that were shown after each of several restored backups', async () => {
+    const node = new MemoryNode();
+    // addresses after the first backup, far after the second one, and after neither
+    const indices = [9_000, 1_012_000, 1_020_000, 500_000];
+    node.mine(
+      'b1',
+      indices.map((index) => ({ txid: `x${index}`, spends: ['theirs:0'], pays: [`orders/${index}`] })),
+    );
+    node.mine(
+      'b2',
+      indices.map((index) => ({ txid: `y${index}`, spends: [`x${index}:0`] })),
+    );
+    const reader = await readerOf(node, [], new Set(), [endsAt(1_005_000)]);
+    const { found } = await read(reader);
+    expect(found).toEqual(indices.slice(0, 3).map((index) => [`y${index}`, 2]));
+    expect((await read(await readerOf(node, []))).found).toEqual([['y9000', 2]]);
+  });
 
   test('are not told if the mempool changes in each reading', async () => {
     const node = new MemoryNode();

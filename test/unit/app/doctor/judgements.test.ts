@@ -309,7 +309,7 @@ test.each<[Partial<MarkFacts>, string[]]>([
 
 test('payments on hold after a restore are named with what to do', () => {
   expect(judgeHold(null)).toEqual([]);
-  const hold = { beganAt: new Date(9), backupAt: new Date(5), height: null, ends };
+  const hold = { beganAt: new Date(9), backupAt: new Date(5), height: null, ends: [ends] as const };
   expect(judgeHold(hold)).toEqual([
     {
       check: 'wallet.hold',
