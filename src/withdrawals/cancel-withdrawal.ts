@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { lockPayout } from '#payouts/payout/payout.store.ts';
+import { requireNotPaid } from '#purse/holding/payment-hold.store.ts';
 import { notCancelled } from '#tokenpay/withdrawing/asking-faults.ts';
 import type { Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 import { cancelWishes, endWithdrawal, readWithdrawal } from '#tokenpay/withdrawing/withdrawals.store.ts';
@@ -24,10 +25,18 @@ export async function cancelWithdrawal(
 
 /**
  * Ends a withdrawal for an operator, in a transaction of the caller. Throws `tokenpay_withdrawal_unknown`, and
- * `tokenpay_withdrawal_refuses` if a transaction with the withdrawal may be mined.
+ * `tokenpay_withdrawal_refuses` if a transaction with the withdrawal may be mined. Throws `restored_on_hold` while
+ * payments are on hold, unless the operator knows that the withdrawal was not paid.
  */
-export async function cancelForOperator(tx: pg.ClientBase, id: string, reason: string): Promise<Withdrawal> {
+export async function cancelForOperator(
+  tx: pg.ClientBase,
+  id: string,
+  reason: string,
+  isNotPaid = false,
+): Promise<Withdrawal> {
   const found = await requireWithdrawal(tx, id);
+  const command = `satscribe tokenpay withdrawals cancel ${id}`;
+  if (found.state === 'pending') await requireNotPaid(tx, `The withdrawal ${id}`, command, isNotPaid);
   const ended = await cancelWithdrawal(tx, found, reason);
   // the withdrawal may have been signed since it was read
   if (ended === null) throw notCancelled((await readWithdrawal(tx, null, id)) ?? found);

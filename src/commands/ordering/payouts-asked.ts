@@ -98,7 +98,7 @@ export async function cancel(context: CommandContext, id: string | undefined): P
       'missing payout; use satscribe payouts cancel <id>, and satscribe payouts list for the ids',
     );
   await withService(context, async (pool) => {
-    await cancelPayout(pool, id, endReturn);
+    await cancelPayout(pool, id, endReturn, flags['not-paid'] !== undefined);
     const payouts = await listPayouts(pool, 1, [id]);
     await print(flags['json'] === undefined ? payoutLines(payouts) : `${JSON.stringify(payouts)}\n`);
   });

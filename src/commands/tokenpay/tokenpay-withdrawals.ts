@@ -70,8 +70,9 @@ async function cancel(context: CommandContext, id: string): Promise<void> {
     throw new UsageError(
       `missing or too long --reason TEXT; the reason has at most ${reasonMax} characters, and the account can read it`,
     );
+  const isNotPaid = context.flags['not-paid'] !== undefined;
   await withService(context, async (pool) => {
-    const ended = await withTransaction(pool, (tx) => cancelForOperator(tx, id, reason));
+    const ended = await withTransaction(pool, (tx) => cancelForOperator(tx, id, reason, isNotPaid));
     await shown(context, pool, [ended], '');
   });
 }

@@ -6,7 +6,7 @@ const actions: CommandActions = {
   orders: { flags: ['json', 'state', 'account', 'aside', 'limit'], words: 0 },
   balances: { flags: ['json', 'account'], words: 0 },
   credit: { flags: ['json', 'reason', 'by'], words: 1 },
-  withdrawals: { flags: ['json', 'state', 'account', 'limit', 'reason'], words: 2 },
+  withdrawals: { flags: ['json', 'state', 'account', 'limit', 'reason', 'not-paid'], words: 2 },
   addresses: { flags: ['json', 'account', 'allow', 'forbid', 'any'], words: 0 },
   return: { flags: ['json', 'reason', 'by', 'to', 'fee-rate', 'dry-run'], words: 1 },
 };
@@ -56,6 +56,11 @@ is possible for each output that was set aside, and it needs a reason (docs/toke
       'reason',
       'TEXT',
       'credit, return, withdrawals cancel: reason, which is stored with the decision',
+    ),
+    ownFlag(
+      'not-paid',
+      null,
+      'withdrawals cancel: also while payments are on hold, if satscribe payouts held does not name it',
     ),
     ownFlag('by', 'NAME', 'credit, return: person who decides; unset: the user name of the system'),
     ownFlag('allow', 'ADDRESS', 'addresses: allow the account to withdraw to this address'),

@@ -91,3 +91,23 @@ export async function endHold(
 export async function requireNoHold(tx: pg.ClientBase): Promise<void> {
   if ((await readHold(tx)) !== null) throw new AppError('restored_on_hold', heldReason);
 }
+
+/**
+ * Throws `restored_on_hold` if payments are on hold, unless the operator has compared the payment with the chain. A
+ * cancelled payment is owed again, so its receiver would be paid twice if it was made after the backup.
+ *
+ * @param what the payment, at the start of a sentence
+ * @param command the command that cancels it
+ */
+export async function requireNotPaid(
+  tx: pg.ClientBase,
+  what: string,
+  command: string,
+  isNotPaid: boolean,
+): Promise<void> {
+  if (isNotPaid || (await readHold(tx)) === null) return;
+  throw new AppError(
+    'restored_on_hold',
+    `${what} may have been paid after the backup that was restored. If it is cancelled, its money is owed again, and would be paid twice. Read satscribe payouts held. If no found transaction made the payment, cancel it with ${command} --not-paid.`,
+  );
+}

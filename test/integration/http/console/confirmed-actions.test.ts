@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { cancelPayout } from '#payouts/asking/cancel-payout.ts';
 import { insertPayout } from '#payouts/payout/payout.store.ts';
 import { beginHold, endHold } from '#purse/holding/payment-hold.store.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
@@ -354,10 +355,21 @@ test('the overview names payments that are on hold after a restore, until they a
   const isNamed = async (): Promise<boolean> =>
     (await operator.get('/console')).body.includes('satscribe payouts release');
   expect(await isNamed()).toBe(false);
+  const id = await payout();
+  const cancelled = (isNotPaid: boolean): Promise<void> =>
+    cancelPayout(pool, id, async () => undefined, isNotPaid);
   const hold = { backupAt: new Date(), height: null, ends: { orders: 0, own: 0, fees: 0 } };
   await withTransaction(pool, (tx) => beginHold(tx, hold));
   try {
     expect(await isNamed()).toBe(true);
+    // a payout that was paid after the backup would be owed again
+    await expect(cancelled(false)).rejects.toMatchObject({ code: 'restored_on_hold' });
+    const { body } = await operator.get(`/console/actions/payout-cancel?asked=yes&id=${id}`);
+    expect(body).toContain(`satscribe payouts cancel ${id} --not-paid`);
+    await cancelled(true);
+    expect(await rows('SELECT state FROM service.payouts WHERE id = $1', id)).toEqual([
+      { state: 'cancelled' },
+    ]);
   } finally {
     await withTransaction(pool, (tx) => endHold(tx, { booked: 0, released: 0 }));
   }
