@@ -1,5 +1,6 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import { terminalText } from '#kernel/text/terminal-text.ts';
+import type { PayoutShare } from '#payouts/payout/payout.ts';
 import { holdRestored } from '#src/app/backups/held/begin-hold.ts';
 import { bookAndRelease } from '#src/app/backups/held/book-payment.ts';
 import { type FoundTransaction, isOfWallet, paymentsOf } from '#src/app/backups/held/found-transaction.ts';
@@ -10,7 +11,7 @@ import {
   readHeldPayments,
   requireReleasable,
 } from '#src/app/backups/held/held-payments.ts';
-import type { UnsurePayment } from '#src/app/backups/held/match-payments.ts';
+import type { Booking, UnsurePayment } from '#src/app/backups/held/match-payments.ts';
 import type { Payee } from '#src/app/backups/held/open-payments.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import { withNodeOf } from '#src/app/sources/node.ts';
@@ -106,29 +107,43 @@ const whyUnsure: Readonly<Record<UnsurePayment['why'], string>> = {
 
 /** The payments on hold and the found transactions, in words. */
 export function textOf(found: HeldPayments): string {
-  const { hold, behind, bookings, unsure, unknown, unexplained } = found;
+  const { hold, behind, bookings, unsure, unknown, unmined, unexplained } = found;
   const lines = [
     `payments are on hold since ${hold.beganAt.toISOString()}, after the restore of a backup of ${hold.backupAt.toISOString()}`,
     `${countLeft(found)} payments wait, and the chain does not have them`,
     ...(behind === null ? [] : [behind]),
   ];
-  for (const { found: made, open, paid } of bookings) {
-    const makes = paid.some(({ payee }) => payee !== null)
-      ? 'makes payments on hold'
-      : 'spends coins of accounts';
-    lines.push(`${headOf(made)} is not in the backup, and ${makes}:`);
-    for (const { output, payee } of paid)
-      lines.push(
-        `  ${output.value} sats to ${output.address ?? output.script}: ${payee === null ? 'no payment on hold explains it' : nameOf(payee, open?.payout.id ?? null)}`,
-      );
+  for (const booking of bookings) lines.push(...bookedLines(booking));
+  for (const made of unexplained) {
+    lines.push(...unexplainedLines(made, unsure));
+    if (unmined.includes(made)) lines.push('  a release waits until a block has the transaction');
   }
-  for (const made of unexplained) lines.push(...unexplainedLines(made, unsure));
   for (const { found: made, output } of unknown)
     lines.push(
       `the database does not have the payment of ${output.value} sats to ${output.address ?? output.script} by ${made.txid}: have it asked for again before the release`,
     );
   return `${terminalLines(lines)}\n`;
 }
+
+/** A found transaction that a release books. */
+function bookedLines({ found, open, shares, paid }: Booking): string[] {
+  const head = `${headOf(found)} is not in the backup, and ${makesOf(shares.length > 0, paid)}:`;
+  if (shares.length > 0) return [head, ...shares.map(shareLine)];
+  const lines = paid.map(
+    ({ output: { value, address, script }, payee }) =>
+      `  ${value} sats to ${address ?? script}: ${payee === null ? 'no payment on hold explains it' : nameOf(payee, open?.payout.id ?? null)}`,
+  );
+  return [head, ...lines];
+}
+
+/** The effect of a transaction that is booked, in words. */
+function makesOf(isOfPartners: boolean, paid: Booking['paid']): string {
+  if (isOfPartners) return 'pays what partners are owed';
+  return paid.some(({ payee }) => payee !== null) ? 'makes payments on hold' : 'spends coins of accounts';
+}
+
+const shareLine = ({ account, owner, sats, address }: PayoutShare): string =>
+  `  ${sats} sats to ${address}: ${account === 'referral' ? `share of the code ${owner}` : 'share of a creator'}`;
 
 const terminalLines = (lines: readonly string[]): string =>
   lines.map((line) => terminalText(line)).join('\n');
@@ -160,17 +175,18 @@ function unexplainedLines(made: FoundTransaction, unsure: readonly UnsurePayment
 
 /** The same for programs. */
 export function jsonOf(found: HeldPayments): object {
-  const { hold, behind, bookings, unsure, unknown, unexplained } = found;
+  const { hold, behind, bookings, unsure, unknown, unmined, unexplained } = found;
   return {
     isOnHold: true,
     since: hold.beganAt,
     backup: hold.backupAt,
     behind,
     waiting: countLeft(found),
-    booked: bookings.map(({ found: { txid, height }, open, paid }) => ({
+    booked: bookings.map(({ found: { txid, height }, open, shares, paid }) => ({
       txid,
       height,
       payout: open?.payout.id ?? null,
+      shares: shares.map(({ account, owner, sats }) => ({ account, owner, sats: Number(sats) })),
       outputs: paid.map(({ output, payee }) => ({
         sats: Number(output.value),
         address: output.address,
@@ -194,6 +210,7 @@ export function jsonOf(found: HeldPayments): object {
       address,
       script,
     })),
+    unmined: unmined.map(({ txid }) => txid),
     unexplained: unexplained.map((made) => ({
       txid: made.txid,
       height: made.height,

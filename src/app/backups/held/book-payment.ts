@@ -8,7 +8,14 @@ import { watchScripts } from '#payments/store/watches.store.ts';
 import { leaseOwnIndex } from '#payouts/following/make-payout.ts';
 import { keepPayoutCoin } from '#payouts/following/settle-payout.ts';
 import { insertConsolidation } from '#payouts/payout/consolidations.store.ts';
-import { insertBatch, lockPayout, noteStuck, putOwnIndex, putState } from '#payouts/payout/payout.store.ts';
+import {
+  insertBatch,
+  insertPayout,
+  lockPayout,
+  noteStuck,
+  putOwnIndex,
+  putState,
+} from '#payouts/payout/payout.store.ts';
 import { isBatch, type Payout, type StoredPayoutPlan } from '#payouts/payout/payout.ts';
 import { readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
 import { refundWatchers } from '#purse/destinations/own-scripts.ts';
@@ -78,8 +85,9 @@ async function bookPayment(tx: pg.ClientBase, booking: Booking): Promise<void> {
 }
 
 /** Locks the payout of a booking and its withdrawals. A transaction without a stored payout gets a new batch. */
-async function payoutOf(tx: pg.ClientBase, { open, paid }: Booking): Promise<Payout> {
-  const id = open?.payout.id ?? (await (paid.length === 0 ? insertConsolidation(tx) : insertBatch(tx, null)));
+async function payoutOf(tx: pg.ClientBase, booking: Booking): Promise<Payout> {
+  const { open, paid } = booking;
+  const id = open?.payout.id ?? (await insertFor(tx, booking));
   const withdrawals = paid.flatMap(({ payee }) => payee?.withdrawal ?? []);
   if (open === null && (await putBatch(tx, withdrawals, id)) !== withdrawals.length)
     throw changed('A withdrawal that a found transaction pays');
@@ -91,6 +99,16 @@ async function payoutOf(tx: pg.ClientBase, { open, paid }: Booking): Promise<Pay
   if (members.length !== withdrawals.length || members.some((member) => !withdrawals.includes(member.id)))
     throw changed(`The withdrawals of the payout ${id}`);
   return payout;
+}
+
+/** Stores a payout for a transaction that has no stored payout: a payout of partners, or a batch. Returns its id. */
+function insertFor(tx: pg.ClientBase, { paid, shares }: Booking): Promise<string> {
+  const [first] = shares;
+  if (first !== undefined) {
+    assert(first.account === 'referral' || first.account === 'creator', 'a partner has an account');
+    return insertPayout(tx, first.account, shares);
+  }
+  return paid.length === 0 ? insertConsolidation(tx) : insertBatch(tx, null);
 }
 
 const isOpen = (state: WithdrawalState): boolean => state === 'pending' || state === 'processing';

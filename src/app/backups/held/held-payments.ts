@@ -15,7 +15,7 @@ import { type FoundTransaction, paymentsOf } from './found-transaction.ts';
 import { knownMoney, stillUnknown } from './known-money.ts';
 import { type MatchedPayments, matchPayments, type UnitsOfRunes } from './match-payments.ts';
 import { readNodeState, whyNodeLacks } from './node-state.ts';
-import { type OpenPayments, readOpenPayments } from './open-payments.ts';
+import { type OpenPayments, readOpenPayments, readOwedPartners } from './open-payments.ts';
 
 /** Everything about payments on hold: what waits, and what the chain has. */
 export interface HeldPayments extends MatchedPayments {
@@ -69,7 +69,8 @@ export async function compareHeld(
   const behind = await whyBehind(tx, parts, tip);
   const open = await readOpenPayments(tx);
   const found = await stillUnknown(tx, read);
-  return { hold, open, behind, ...matchPayments(found, open, await unitsOf(tx, found)) };
+  const partners = await readOwedPartners(tx, parts.wallet.network);
+  return { hold, open, behind, ...matchPayments(found, open, await unitsOf(tx, found), partners) };
 }
 
 /**
@@ -184,12 +185,13 @@ export function requireShown(now: HeldPayments, shown: HeldPayments): void {
 
 /** Texts that name everything that a release books or accepts. */
 const decisionsOf = ({ bookings, unsure, unknown }: HeldPayments): string[] => [
-  ...bookings.map(({ found, open, paid }) =>
+  ...bookings.map(({ found, open, shares, paid }) =>
     JSON.stringify([
       'booked',
       found.txid,
       open?.payout.id,
-      paid.map(({ payee }) => payee && [payee.withdrawal, payee.script]),
+      shares.map(({ account, owner, sats }) => [account, owner, `${sats}`]),
+      paid.map(({ payee }) => (payee === null ? null : [payee.withdrawal, payee.script])),
     ]),
   ),
   ...unsure.map(({ found, payee, payout, why }) =>

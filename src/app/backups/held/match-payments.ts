@@ -1,5 +1,5 @@
 import type { WalletKey } from '#kernel/contracts/transaction-plan.ts';
-import { isBatch } from '#payouts/payout/payout.ts';
+import { isBatch, type PayoutShare } from '#payouts/payout/payout.ts';
 import type { CoinKey } from '#purse/coins/coin-keys.queries.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import {
@@ -7,10 +7,12 @@ import {
   type FoundOutput,
   type FoundTransaction,
   isOfWallet,
+  isReturn,
   ownOutputs,
   paymentsOf,
   spendsOwnMoney,
 } from './found-transaction.ts';
+import { type OwedPartner, owedAfter, sharesOf } from './match-partners.ts';
 import type { OpenPayments, OpenPayout, Payee } from './open-payments.ts';
 
 /** Units of runes that an output of a found transaction has, by rune. */
@@ -19,8 +21,10 @@ export type UnitsOfRunes = ReadonlyMap<string, bigint>;
 /** A found transaction that makes open payments. */
 export interface Booking {
   readonly found: FoundTransaction;
-  /** The payout that it makes. Null for withdrawals that have no signed transaction. */
+  /** The payout that it makes. Null for withdrawals and for shares of partners that have no signed transaction. */
   readonly open: OpenPayout | null;
+  /** The shares of partners that it pays, if no payout of the database pays them. Otherwise empty. */
+  readonly shares: readonly PayoutShare[];
   /** Whether it replaces the signed transaction of the payout. */
   readonly isReplacement: boolean;
   /** The open payment of each output that pays others. Null for an output that no open payment explains. */
@@ -59,18 +63,22 @@ export interface MatchedPayments {
 /**
  * Finds the open payments that found transactions make. Only a transaction in a block that the wallet signed as a whole
  * is booked: a payout if the transaction pays exactly its receivers, a withdrawal if it pays exactly its receiver. A
- * transaction that spends coins of accounts is always booked, because its change belongs to accounts. Pure.
+ * transaction that spends coins of accounts is always booked, because its change belongs to accounts. A payout of
+ * partners is also booked if the database does not have it, but owes the partners that much. Pure.
  *
  * @param unitsAt units of runes in an output, by `<txid>:<vout>`
+ * @param partners what partners are owed beside the open payments
  */
 export function matchPayments(
   found: readonly FoundTransaction[],
   open: OpenPayments,
   unitsAt: ReadonlyMap<string, UnitsOfRunes>,
+  partners: readonly OwedPartner[] = [],
 ): MatchedPayments {
   const left: Left = {
     payouts: [...open.payouts],
     withdrawals: [...open.withdrawals],
+    partners,
     change: new Set(),
   };
   const bookings: Booking[] = [];
@@ -110,12 +118,14 @@ const isRival = ({ inputs }: FoundTransaction, { payouts }: OpenPayments): boole
 interface Left {
   payouts: OpenPayout[];
   withdrawals: Payee[];
+  partners: readonly OwedPartner[];
   /** Change of accounts that booked transactions made, as `<txid>:<vout>`. */
   readonly change: Set<string>;
 }
 
-function remove(left: Left, { found, open, paid }: Booking): void {
-  if (open === null || isBatch(open.payout.kind))
+function remove(left: Left, { found, open, shares, paid }: Booking): void {
+  left.partners = owedAfter(left.partners, shares);
+  if (open === null ? shares.length === 0 : isBatch(open.payout.kind))
     for (const outpoint of ownOutputs(found)) left.change.add(outpoint);
   left.payouts = left.payouts.filter((each) => each !== open);
   const gone = new Set(paid.map(({ payee }) => payee));
@@ -133,12 +143,48 @@ function bookingOf(
   const isSame = sameAt(found, unitsAt);
   const ofPayout = payoutBooking(found, payments, left.payouts, isSame);
   if (ofPayout !== null) return ofPayout;
-  if (!hasOneChange(found, null) || !mayBeOfAccounts(found)) return null;
+  if (!hasOneChange(found, null)) return null;
+  return batchBooking(found, payments, left, isSame) ?? partnerBooking(found, payments, left, unitsAt);
+}
+
+/** A transaction that pays open withdrawals, or spends coins of accounts. */
+function batchBooking(
+  found: FoundTransaction,
+  payments: readonly FoundOutput[],
+  left: Left,
+  isSame: (output: FoundOutput, payee: Payee) => boolean,
+): Booking | null {
+  if (!mayBeOfAccounts(found)) return null;
   const paid = pairs(payments, left.withdrawals, isSame);
   // the change of a consolidation, and of a payment that the database does not know, belongs to accounts, too
   const isBooked =
     paid.some(({ payee }) => payee !== null) || found.inputs.some((input) => isOfAccounts(input, left));
-  return isBooked ? { found, open: null, isReplacement: false, paid } : null;
+  return isBooked ? { found, open: null, shares: [], isReplacement: false, paid } : null;
+}
+
+/** A payout after the backup that paid partners with coins of the service, and at most what the partners are owed. */
+function partnerBooking(
+  found: FoundTransaction,
+  payments: readonly FoundOutput[],
+  left: Left,
+  unitsAt: ReadonlyMap<string, UnitsOfRunes>,
+): Booking | null {
+  const isOfService = ({ coin, key, outpoint }: FoundInput): boolean =>
+    coin === null ? key?.branch === 1 && !left.change.has(outpoint) : coin.held === 'free';
+  const hasOthers = found.outputs.some(
+    (output, vout) => isReturn(output) || unitsAt.has(`${found.txid}:${vout}`),
+  );
+  if (hasOthers || !found.inputs.every(isOfService)) return null;
+  const shares = sharesOf(payments, left.partners);
+  if (shares === null) return null;
+  const paid = payments.map((output) => {
+    const { script, value: sats } = output;
+    return {
+      output,
+      payee: { script, address: output.address ?? script, sats, rune: null, withdrawal: null },
+    };
+  });
+  return { found, open: null, shares, isReplacement: false, paid };
 }
 
 /** The payout whose receivers, and no others, the transaction pays. */
@@ -154,7 +200,7 @@ function payoutBooking(
     // a return sends its output with all runes in it, whichever they are
     const paid = pairs(payments, open.payees, open.payout.spends === null ? isSame : paysSats);
     if (paid.every(({ payee }) => payee !== null))
-      return { found, open, isReplacement: open.family !== null, paid };
+      return { found, open, shares: [], isReplacement: open.family !== null, paid };
   }
   return null;
 }

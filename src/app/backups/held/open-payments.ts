@@ -1,12 +1,17 @@
 import type pg from 'pg';
 import type { Txid } from '#kernel/primitives/hash.ts';
+import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { formatRuneId } from '#kernel/runes/rune-id.ts';
+import { lockPayouts } from '#payouts/asking/ask-payouts.ts';
+import { readPartnerBalances } from '#payouts/owed/partner-balances.queries.ts';
 import { lockOpenPayouts, openPayouts, readShares } from '#payouts/payout/payout.store.ts';
 import { isBatch, type Payout, recipientsOf } from '#payouts/payout/payout.ts';
 import { readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
+import { partnerAccounts } from '#purse/ledger/ledger.ts';
 import { nameWithdrawals } from '#tokenpay/withdrawing/name-withdrawals.ts';
 import { receivedSats, type Withdrawal } from '#tokenpay/withdrawing/withdrawal.ts';
 import { lockPending, pendingOfAll, withdrawalsOf } from '#tokenpay/withdrawing/withdrawals.store.ts';
+import type { OwedPartner } from './match-partners.ts';
 
 /** An output that an open payment makes or would make. */
 export interface Payee {
@@ -40,9 +45,11 @@ export interface OpenPayments {
 
 /**
  * Locks all payments that are open until the transaction ends, so that none is cancelled, replaced or put into another
- * batch while found transactions are booked. Payouts come before their withdrawals, as everywhere.
+ * batch while found transactions are booked, and no payout is asked for. Payouts come before their withdrawals, as
+ * everywhere.
  */
 export async function lockOpenPayments(tx: pg.ClientBase): Promise<void> {
+  await lockPayouts(tx);
   await lockOpenPayouts(tx);
   await lockPending(tx);
 }
@@ -64,6 +71,22 @@ export async function readOpenPayments(tx: pg.ClientBase): Promise<OpenPayments>
     payouts.push({ payout, payees, family: live[0]?.family ?? null, spends });
   }
   return { payouts, withdrawals: await payeesOf(tx, await pendingOfAll(tx)) };
+}
+
+/** Reads what partners are owed, except what open payouts pay. */
+export async function readOwedPartners(tx: pg.ClientBase, network: NetworkName): Promise<OwedPartner[]> {
+  const balances = await readPartnerBalances(tx, {
+    accounts: partnerAccounts,
+    owner: null,
+    // a payout after the backup paid deep deliveries, so every delivery may have been paid
+    confirmations: 1,
+    network: networks[network],
+  });
+  return balances.flatMap(({ account, owner, script, address, earned, paid, open }) => {
+    const sats = earned - paid - open;
+    if (script === null || address === null || sats <= 0n) return [];
+    return [{ account, owner, script: Buffer.from(script).toString('hex'), address, sats }];
+  });
 }
 
 async function payeesOfShares(tx: pg.ClientBase, id: string): Promise<Payee[]> {

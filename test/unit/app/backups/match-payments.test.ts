@@ -3,6 +3,7 @@ import type { WalletKey } from '#kernel/contracts/transaction-plan.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Payout } from '#payouts/payout/payout.ts';
 import type { FoundInput, FoundTransaction } from '#src/app/backups/held/found-transaction.ts';
+import { type OwedPartner, sharesOf } from '#src/app/backups/held/match-partners.ts';
 import { matchPayments, type UnitsOfRunes } from '#src/app/backups/held/match-payments.ts';
 import type { OpenPayments, OpenPayout, Payee } from '#src/app/backups/held/open-payments.ts';
 
@@ -259,6 +260,99 @@ describe('found transactions beside open payments', () => {
     const byService = found('z', [['b9', 5n]], { inputs: [input('b:0', { coin: coin('free') })] });
     expect(match([byService], open({ payouts })).booked).toEqual([]);
     expect(match([byService], open({ withdrawals: [payee('b9', 5n, 'w')] })).booked).toEqual([]);
+  });
+
+  test('pay partners what they are owed, once, if the database has no payout of it', () => {
+    const referral = { account: 'referral', owner: 'code', script: 'b1', address: 'b1', sats: 900n } as const;
+    const creator = { account: 'creator', owner: 'b2', script: 'b2', address: 'b2', sats: 70n } as const;
+    const sharesPaid = (
+      made: readonly FoundTransaction[],
+      partners: readonly OwedPartner[],
+      payments = open({}),
+      units: ReadonlyMap<string, UnitsOfRunes> = new Map(),
+    ) => {
+      const { bookings, unknown } = matchPayments(made, payments, units, partners);
+      return {
+        paid: bookings.flatMap(({ found: { txid }, shares }) =>
+          shares.map(({ owner, sats }) => [txid, owner, Number(sats)]),
+        ),
+        unknown: unknown.map(({ found: { txid } }) => txid),
+      };
+    };
+    const coin = { key: own(1), kind: 'payout', held: 'free', subject: 'o' } as const;
+    const ofService = { inputs: [input('a:0', { coin })] };
+    const paying = (txid: string, outputs: readonly Paid[], more: Partial<FoundTransaction> = ofService) =>
+      found(txid, [...outputs, ['cc', 9n, own(7)]], more);
+    const first = paying('x', [['b1', 500n]]);
+    expect(sharesPaid([first], [referral, creator])).toEqual({ paid: [['x', 'code', 500]], unknown: [] });
+    // together they pay more than the partner is owed
+    expect(sharesPaid([first, paying('y', [['b1', 401n]])], [referral])).toEqual({
+      paid: [['x', 'code', 500]],
+      unknown: ['y'],
+    });
+    expect(sharesPaid([paying('x', [['b1', 901n]])], [referral])).toEqual({ paid: [], unknown: ['x'] });
+    // change of an unknown payout of the service
+    expect(sharesPaid([paying('x', [['b1', 5n]], { inputs: [input('a:0')] })], [referral]).paid).toHaveLength(
+      1,
+    );
+    // others are paid, too, or two kinds of partners, or one partner twice
+    for (const outputs of [
+      [
+        ['b1', 5n],
+        ['b9', 5n],
+      ],
+      [
+        ['b1', 5n],
+        ['b2', 5n],
+      ],
+      [
+        ['b1', 5n],
+        ['b1', 6n],
+      ],
+      [
+        ['b1', 5n],
+        ['6a5d', 0n],
+      ],
+    ] as const satisfies readonly (readonly Paid[])[])
+      expect(sharesPaid([paying('x', outputs)], [referral, creator]).paid).toEqual([]);
+    const units = new Map([['x:0', new Map([['5:1', 50n]])]]);
+    expect(sharesPaid([first], [referral], open({}), units).paid).toEqual([]);
+    // coins of accounts and of orders, and of others
+    for (const other of [
+      input('a:0', { coin: { ...coin, held: 'accounts' } }),
+      input('a:0', { coin: { ...coin, held: 'reserved' } }),
+      input('a:0', { key: { branch: 0, index: 5 } }),
+      input('a:0', { key: null }),
+    ])
+      expect(sharesPaid([paying('x', [['b1', 5n]], { inputs: [other] })], [referral]).paid).toEqual([]);
+    // a waiting payout with the same amount is that payout
+    const payouts = [payout('p', [payee('b1', 500n)])];
+    expect(sharesPaid([first], [referral], open({ payouts }))).toEqual({ paid: [], unknown: [] });
+    // not in a block
+    expect(sharesPaid([{ ...first, height: null }], [referral]).paid).toEqual([]);
+    expect(matchPayments([{ ...first, height: null }], open({}), new Map(), [referral]).unmined).toHaveLength(
+      1,
+    );
+  });
+
+  test('pay partners with one address only if all of them are paid whole', () => {
+    const partner = (owner: string, sats: bigint): OwedPartner => ({
+      account: 'referral',
+      owner,
+      script: 'b1',
+      address: 'b1',
+      sats,
+    });
+    const partners = [partner('one', 300n), partner('two', 200n)];
+    const sharesPaid = (sats: bigint) =>
+      sharesOf([{ script: 'b1', value: sats, address: 'b1', key: null }], partners)?.map(
+        ({ owner, sats: share }) => [owner, share],
+      ) ?? null;
+    expect(sharesPaid(500n)).toEqual([
+      ['one', 300n],
+      ['two', 200n],
+    ]);
+    expect([sharesPaid(300n), sharesPaid(501n)]).toEqual([null, null]);
   });
 
   test('replace a signed consolidation', () => {
