@@ -13,13 +13,14 @@ import { openSession, useSession } from '#console/sessions/sessions.store.ts';
 import { usualTerms } from '#kernel/contracts/asking-key.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import { readHold } from '#purse/holding/payment-hold.store.ts';
+import { beginHold, readHold } from '#purse/holding/payment-hold.store.ts';
 import { type Machine, newMachine, rowsByTable, withoutIndices } from '#test/support/backups/machine.ts';
 import { createEmptyDatabase } from '#test/support/database.ts';
 import { makeTestWallet } from '#test/support/orders/test-wallet.ts';
 import { migrateServiceTo } from '#test/support/postgres/older-database.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { runCommand } from '#test/support/run-command.ts';
+import { endsAt } from '#wallet/indices/branch-ends.ts';
 
 let machine: Machine;
 let folder: string;
@@ -144,6 +145,28 @@ test('a restored database has no living session of the console', async () => {
   }
 });
 
+test('a hold keeps the oldest block, and the indices of each restored backup', async () => {
+  const { database, close } = await newMachine();
+  try {
+    const backupAt = new Date(1_000);
+    const restores = [
+      { backupAt, height: 100, ends: endsAt(10) },
+      { backupAt: new Date(2_000), height: 120, ends: endsAt(20) },
+      { backupAt: new Date(3_000), height: 90, ends: { ...endsAt(20), own: 30 } },
+      { backupAt: new Date(4_000), height: null, ends: endsAt(20) },
+      { backupAt: new Date(5_000), height: 130, ends: endsAt(10) },
+    ];
+    for (const restore of restores) await withTransaction(database.pool, (tx) => beginHold(tx, restore));
+    expect(await readHold(database.pool)).toMatchObject({
+      backupAt,
+      height: 90,
+      ends: [endsAt(10), endsAt(20), { ...endsAt(20), own: 30 }],
+    });
+  } finally {
+    await close();
+  }
+});
+
 test('a database of an earlier version is backed up as it is, and migrated after its restore', async () => {
   const [older, target] = [await newMachine(createEmptyDatabase), await newMachine(createEmptyDatabase)];
   try {
@@ -168,6 +191,7 @@ test('a database of an earlier version is backed up as it is, and migrated after
     expect(await readHold(target.database.pool)).toMatchObject({
       backupAt: new Date((await readManifest(dir)).createdAt),
       height: null,
+      ends: [expect.anything()],
     });
   } finally {
     await target.close();

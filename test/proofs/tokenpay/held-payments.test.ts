@@ -30,10 +30,12 @@ interface Held {
   readonly booked: readonly {
     readonly txid: string;
     readonly payout: string | null;
+    readonly shares: readonly unknown[];
     readonly outputs: readonly { readonly address: string; readonly withdrawal: string | null }[];
   }[];
   readonly unsure: readonly unknown[];
   readonly unknown: readonly unknown[];
+  readonly unmined: readonly string[];
   readonly unexplained: readonly unknown[];
 }
 
@@ -261,7 +263,7 @@ describe.skipIf(bitcoindForTests() === null)(
     );
 
     test(
-      'are recognised if they replaced a transaction that the backup has',
+      'are recognised if they replaced a transaction that the backup has, also while no block has them',
       async () => {
         const { world } = shop;
         const partner = await partners.register();
@@ -274,7 +276,7 @@ describe.skipIf(bitcoindForTests() === null)(
         const dir = join(world.dir, 'backup of sent payments');
         await runCommand(['backup', dir], env);
 
-        // after the backup, fees rise, and both are replaced and mined
+        // after the backup, fees rise, and both are replaced
         const { bumps } = world;
         world.bumps = { ...bumps, afterMs: 0 };
         world.estimate = 12_000n;
@@ -285,9 +287,7 @@ describe.skipIf(bitcoindForTests() === null)(
           const txids = [(await payout(id)).txid, (await its.read(sent.id)).txid];
           return txids.includes(first.txid) || txids.includes(firstTxid) ? null : txids;
         });
-        await world.chain.mineMempool();
-        const made = await untilPayout(id, 'mined');
-        const madeSent = await its.until(sent.id, 'completed');
+        const [made, madeSent] = [await payout(id), await its.read(sent.id)];
         await stop();
         world.bumps = bumps;
         world.estimate = null;
@@ -295,6 +295,17 @@ describe.skipIf(bitcoindForTests() === null)(
         // the mark is there, and a search would go through the million indices that the other restore skipped
         await restore(dir, '--without-node');
         await start();
+        await world.eventually(async () => (await held()).behind === null);
+        // the backup has other transactions that spend the same coins
+        expect(await world.chain.rpc.call<string[]>('getrawmempool')).toHaveLength(2);
+        const waiting = await held();
+        expect(waiting).toMatchObject({ booked: [], unsure: [{ why: 'unmined' }, { why: 'unmined' }] });
+        expect(waiting.unmined.toSorted()).toEqual([made.txid!, madeSent.txid!].toSorted());
+        await expect(runCommand(['payouts', 'release', '--yes', '--pay-again'], env)).rejects.toMatchObject({
+          code: 'release_refused',
+          message: expect.stringContaining('is in the mempool') as string,
+        });
+        await world.chain.mineMempool();
         await world.eventually(async () => (await held()).behind === null);
         const seen = await held();
         expect(seen.booked.map(({ txid }) => txid).toSorted()).toEqual(
@@ -318,12 +329,17 @@ describe.skipIf(bitcoindForTests() === null)(
       async () => {
         const { world } = shop;
         const { rpc } = world.chain;
+        const partner = await partners.register();
+        await partners.deliver(partner, 5_000, world.payoutConfirmations);
         await stop();
         const dir = join(world.dir, 'backup before an unknown payment');
         await runCommand(['backup', dir], env);
         await start();
         const before = await its.held();
         const made = await its.mined((await its.asked(its.bitcoin(6_000, addressOf(906)))).id);
+        const paidPartner = await askedPayout(partner.code);
+        await minedUntil(async () => (await payout(paidPartner)).state === 'mined');
+        const madePayout = await payout(paidPartner);
         await stop();
 
         await restore(dir, '--without-node');
@@ -331,7 +347,15 @@ describe.skipIf(bitcoindForTests() === null)(
         await world.eventually(async () => (await held()).behind === null);
         expect(await held()).toMatchObject({
           waiting: 0,
-          booked: [{ txid: made.txid, payout: null }],
+          booked: [
+            { txid: made.txid, payout: null, shares: [] },
+            // the database has no payout, but owes the partner the sats
+            {
+              txid: madePayout.txid,
+              payout: null,
+              shares: [{ account: 'referral', owner: partner.code, sats: madePayout.sats }],
+            },
+          ],
           unsure: [],
           unknown: [{ txid: made.txid, address: addressOf(906), sats: received(made) }],
           unexplained: [],
@@ -339,9 +363,16 @@ describe.skipIf(bitcoindForTests() === null)(
         const release = ['payouts', 'release', '--yes'];
         await expect(runCommand(release, env)).rejects.toMatchObject({ code: 'release_refused' });
         expect(await runCommand([...release, '--pay-again'], env)).toContain(
-          '1 found transaction is booked. 0 payments are made now.',
+          '2 found transactions are booked. 0 payments are made now.',
         );
         expect(await its.held()).toEqual(before);
+        const [bookedPayout] = (await listPayouts(world.database.pool, 10)).filter(
+          ({ txid }) => txid === madePayout.txid,
+        );
+        await world.chain.mineEmpty(1);
+        expect((await untilPayout(bookedPayout!.id, 'mined')).sats).toBe(madePayout.sats);
+        await expect(askedPayout(partner.code)).rejects.toMatchObject({ code: 'payouts_nothing' });
+        expect(await world.chain.unspentOf(partner.owner)).toBe(madePayout.sats);
 
         await world.chain.mineEmpty(1);
         const next = await its.mined((await its.asked(its.bitcoin(5_000, addressOf(907)))).id);
