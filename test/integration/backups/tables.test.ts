@@ -146,7 +146,8 @@ test('a restored database has no living session of the console', async () => {
 });
 
 test('a hold keeps the oldest block, and the indices of each restored backup', async () => {
-  const { database, close } = await newMachine();
+  const machine = await newMachine();
+  const { database } = machine;
   try {
     const backupAt = new Date(1_000);
     const restores = [
@@ -163,7 +164,7 @@ test('a hold keeps the oldest block, and the indices of each restored backup', a
       ends: [endsAt(10), endsAt(20), { ...endsAt(20), own: 30 }],
     });
   } finally {
-    await close();
+    await machine.close();
   }
 });
 
