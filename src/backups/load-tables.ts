@@ -77,8 +77,8 @@ async function loadWithin<Result>(
 }
 
 /**
- * Ends all sessions of the operator's console. A session of the backup may have been ended after the backup, for example
- * because its cookie was stolen. The rows stay, because records of actions name them.
+ * Ends all sessions of the operator's console. A session of the backup may have been ended after the backup, for
+ * example because its cookie was stolen. The rows stay, because records of actions name them.
  */
 const endSessions = 'UPDATE service.console_sessions SET ended_at = now() WHERE ended_at IS NULL';
 

@@ -10,7 +10,7 @@ import { leafFault } from './leaf-script.ts';
 import { publicKeyHashFault, spendableFault } from './prove-spendable.ts';
 import { publicKeyHashScript } from './public-key-hash.ts';
 import { type TaprootOutput, taprootOutput } from './taproot.ts';
-import { readWallet } from './wallet.store.ts';
+import { readWallet, walletMissing } from './wallet.store.ts';
 import type { WalletIdentity } from './wallet-identity.ts';
 
 /** An address of the wallet, with the key and the leaf that spend its outputs. */
@@ -32,6 +32,13 @@ export interface TaprootAddress extends WalletAddress, TaprootOutput {
 export async function openPublicWallet(db: pg.Pool | pg.ClientBase): Promise<PublicWallet | null> {
   const row = await readWallet(db);
   return row === null ? null : new PublicWallet(row);
+}
+
+/** Opens the wallet of the database. Throws `wallet_missing`. */
+export async function requirePublicWallet(db: pg.Pool | pg.ClientBase): Promise<PublicWallet> {
+  const wallet = await openPublicWallet(db);
+  if (wallet === null) throw walletMissing();
+  return wallet;
 }
 
 /** Makes addresses of the wallet without its seed. */

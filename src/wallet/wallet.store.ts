@@ -25,6 +25,9 @@ interface Row {
   readonly next: Readonly<Partial<Record<IndexedBranch, number>>>;
 }
 
+/** The error if the database has no wallet. */
+export const walletMissing = (): AppError => new AppError('wallet_missing', 'The database has no wallet.');
+
 /** Reads the wallet. Returns null if there is no wallet. */
 export async function readWallet(db: pg.Pool | pg.ClientBase): Promise<StoredWallet | null> {
   const { rows } = await db.query<Row>(

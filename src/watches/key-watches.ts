@@ -1,7 +1,7 @@
-import { timingSafeEqual } from 'node:crypto';
 import type pg from 'pg';
 import { OutboxListener } from '#chain/events/outbox-listener.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { isSameSecret } from '#kernel/same-secret.ts';
 import type { WebhookKeys } from '#webhooks/webhook-keys.ts';
 import {
   type FindingsPage,
@@ -104,7 +104,7 @@ export class KeyWatches {
   }
 
   /**
-   * Like `findings`, but waits for the first finding if there is none yet. The page is empty if none came within
+   * Like `findings`, but waits for the first finding if the page would be empty. The page is empty if none came within
    * `waitMs`, or before the signal.
    */
   async nextFindings(
@@ -141,7 +141,7 @@ export class KeyWatches {
   /** The watch whose feed has this token. Null if the token or the id is wrong. */
   async ofFeed(id: string, token: string): Promise<Watch | null> {
     const secrets = await this.#openSecrets();
-    if (secrets === null || !isEqual(tokenOf(secrets, id), token)) return null;
+    if (secrets === null || !isSameSecret(tokenOf(secrets, id), token)) return null;
     return readWatch(this.#parts.pool, null, id);
   }
 
@@ -157,9 +157,3 @@ export class KeyWatches {
 
 const tokenOf = (secrets: WebhookKeys, id: string): string =>
   secrets.sharedSecret(`feed of watch ${id}`).toString('hex').slice(0, tokenDigits);
-
-/** Compares in a time that does not depend on the first different digit. */
-function isEqual(token: string, given: string): boolean {
-  const [one, other] = [Buffer.from(token), Buffer.from(given)];
-  return one.length === other.length && timingSafeEqual(one, other);
-}

@@ -64,7 +64,9 @@ export interface Finding {
   /** Block of a `confirmed` finding, and the former block of a `reorganised` finding. Null in all other states. */
   readonly height: number | null;
   readonly blockHash: string | null;
-  /** The transaction that replaced the finding's transaction, in display order. Null if no such transaction is known. */
+  /**
+   * The transaction that replaced the finding's transaction, in display order. Null if no such transaction is known.
+   */
   readonly replacedBy: string | null;
   readonly facts: FindingFacts;
   readonly firstSeen: Date;

@@ -13,7 +13,7 @@ import { networkOf, openDatabase } from '#src/app/database/database.ts';
 import { linkedNode } from '#src/app/sources/node.ts';
 import type { Owner } from '#utxos/utxo.ts';
 import { inventoryAddresses } from '#wallet/branches.ts';
-import { openPublicWallet } from '#wallet/public-wallet.ts';
+import { openPublicWallet, requirePublicWallet } from '#wallet/public-wallet.ts';
 import { openSatTracer } from './sat-tracer.ts';
 import { openSatributes } from './satributes.ts';
 import { openUtxos } from './utxos.ts';
@@ -40,8 +40,7 @@ export async function inventoryOwners(db: pg.Pool): Promise<readonly Owner[]> {
 /** Returns the address for outputs that orders may use. Throws `wallet_missing`. */
 export async function inventoryAddress(context: CommandContext, index: number): Promise<string> {
   const { readers } = await openDatabase(context, 'existing');
-  const wallet = await openPublicWallet(readers);
-  if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
+  const wallet = await requirePublicWallet(readers);
   return wallet.inventoryAddress(index).address;
 }
 

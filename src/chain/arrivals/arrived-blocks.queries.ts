@@ -14,7 +14,10 @@ export interface ChainChange {
   readonly isUndo: boolean;
   /** Whether the block is in the chain now. */
   readonly isInChain: boolean;
-  /** Keys of the inscriptions that the block reveals: from `first` to below `next`. 0 for blocks that are not in the chain. */
+  /**
+   * Keys of the inscriptions that the block reveals: from `first` to below `next`. 0 for blocks that are not in the
+   * chain.
+   */
   readonly first: number;
   readonly next: number;
 }
@@ -22,7 +25,9 @@ export interface ChainChange {
 /** Maximum number of rows of the outbox that are read at once. */
 const changesMax = 100;
 
-/** Changes of the chain after a row of the outbox, in their order. Rows that only classify events again are left out. */
+/**
+ * Changes of the chain after a row of the outbox, in their order. Rows that only classify events again are left out.
+ */
 export async function readChainChanges(client: ClientBase, after: number): Promise<ChainChange[]> {
   const { rows } = await client.query<ChainChange>(
     `SELECT o.sequence, o.height, o.block_hash AS hash, o.cancels IS NOT NULL AS "isUndo",
@@ -50,8 +55,8 @@ export interface IndexPosition {
 }
 
 /**
- * How old a block may be that still counts as recent, in hours. The time in a header may be two hours wrong, and the next
- * block may take an hour.
+ * How old a block may be that still counts as recent, in hours. The time in a header may be two hours wrong, and the
+ * next block may take an hour.
  */
 const recentHours = 3;
 

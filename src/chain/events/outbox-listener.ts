@@ -8,8 +8,9 @@ import { outboxChannel } from '#kernel/contracts/outbox.ts';
 const pollMs = 2000;
 
 /**
- * Notifies all readers in this process when the outbox, or the list of another channel, has grown. It uses one connection, which is open while there are
- * readers. If the connection is lost, the readers poll, and the next poll opens a new connection.
+ * Notifies all readers in this process when the outbox, or the list of another channel, has grown. It uses one
+ * connection, which is open while there are readers. If the connection is lost, the readers poll, and the next poll
+ * opens a new connection.
  */
 export class OutboxListener {
   readonly #pool: Pool;

@@ -3,8 +3,8 @@ import { keyOfInscription, keysOfHeights } from '#chain/snapshot/inscription-key
 import { conditionsOf, type InscriptionFilter } from './inscription-filter.ts';
 
 /**
- * Counts the inscriptions of some blocks that match a filter, but at most `most`. Reads all inscriptions of these blocks
- * if fewer match, so the filter needs a lowest height.
+ * Counts the inscriptions of some blocks that match a filter, but at most `most`. Reads all inscriptions of these
+ * blocks if fewer match, so the filter needs a lowest height.
  */
 export async function countMatching(
   client: ClientBase,

@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { checkDestination } from '#kernel/bitcoin/destination.ts';
-import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
-import { networks } from '#kernel/primitives/network.ts';
+import { isUuid } from '#kernel/primitives/uuid.ts';
 import { askPartnerPayouts } from '#payouts/asking/ask-payouts.ts';
 import { askRevenue, readRevenue } from '#payouts/asking/ask-revenue.ts';
 import { cancelPayout } from '#payouts/asking/cancel-payout.ts';
@@ -19,8 +17,9 @@ import {
 import { requirePayoutDepth } from '#src/app/ordering/network-settings.ts';
 import { withNodeOf } from '#src/app/sources/node.ts';
 import { withService } from '#src/commands/service-database.ts';
+import { readDestination } from '#src/commands/wallet/destination.ts';
 import { endReturn } from '#tokenpay/crediting/decisions.store.ts';
-import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
+import { type PublicWallet, requirePublicWallet } from '#wallet/public-wallet.ts';
 import { payoutLines, wantedPartner } from './payouts-shown.ts';
 
 /**
@@ -76,14 +75,9 @@ export async function revenue(context: CommandContext): Promise<void> {
       await print(flags['json'] === undefined ? sumText(sum) : `${JSON.stringify(jsonOf(sum))}\n`);
       return;
     }
-    const { network } = wallet;
-    const checked = checkDestination({ address: to, network: networks[network], amount: null }, 'later');
-    if (checked.kind === 'refused')
-      throw new UsageError(
-        `--to ${to} cannot be used: the address ${checked.reason}, and the wallet is of ${network}`,
-      );
-    await requireNotOwn(context, pool, wallet, { to, script: checked.script });
-    const { ids } = await askRevenue(pool, { ...parts, script: checked.script, address: to, sats });
+    const destination = readDestination(to, wallet.network, 'wallet');
+    await requireNotOwn(context, pool, wallet, destination);
+    const { ids } = await askRevenue(pool, { ...parts, script: destination.script, address: to, sats });
     await showProgress(context, pool, ids);
   };
   // two connections: one holds the lock while the other reads contents of coins in a snapshot of the index
@@ -93,7 +87,7 @@ export async function revenue(context: CommandContext): Promise<void> {
 /** Cancels a payout that has no signed transaction. */
 export async function cancel(context: CommandContext, id: string | undefined): Promise<void> {
   const { flags, print } = context;
-  if (id === undefined || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u.test(id))
+  if (id === undefined || !isUuid(id))
     throw new UsageError(
       'missing payout; use satscribe payouts cancel <id>, and satscribe payouts list for the ids',
     );
@@ -105,8 +99,7 @@ export async function cancel(context: CommandContext, id: string | undefined): P
 }
 
 export async function walletOf(pool: pg.Pool, config: CommandContext['config']): Promise<PublicWallet> {
-  const wallet = await openPublicWallet(pool);
-  if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
+  const wallet = await requirePublicWallet(pool);
   requirePayoutDepth(config, wallet.network);
   return wallet;
 }

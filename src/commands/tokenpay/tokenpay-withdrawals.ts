@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import { requireAccount } from '#accounts/account.store.ts';
-import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { shownAmount } from '#kernel/runes/shown-amount.ts';
 import { trustedU128 } from '#kernel/runes/u128.ts';
@@ -21,7 +20,7 @@ import {
 import { type Withdrawal, withdrawalStates } from '#tokenpay/withdrawing/withdrawal.ts';
 import { type ShownRune, shownRuneOf, withdrawalAnswer } from '#tokenpay/withdrawing/withdrawal-answer.ts';
 import { listWithdrawals } from '#tokenpay/withdrawing/withdrawals.store.ts';
-import { openPublicWallet } from '#wallet/public-wallet.ts';
+import { requirePublicWallet } from '#wallet/public-wallet.ts';
 import { cancelForOperator, requireWithdrawal } from '#withdrawals/cancel-withdrawal.ts';
 
 const limitDefault = 50;
@@ -126,8 +125,7 @@ export async function addresses(context: CommandContext): Promise<void> {
     if (account !== undefined) await requireAccount(pool, account);
     const text = allow ?? forbid;
     if (text !== undefined && account !== undefined) {
-      const wallet = await openPublicWallet(pool);
-      if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
+      const wallet = await requirePublicWallet(pool);
       const { script } = readDestination(
         text,
         wallet.network,

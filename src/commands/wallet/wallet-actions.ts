@@ -15,7 +15,7 @@ import { PublicWallet } from '#wallet/public-wallet.ts';
 import { recoveryKit } from '#wallet/recovery-kit.ts';
 import { newSeedWords, writeSeedFile } from '#wallet/seed-file.ts';
 import { identityOfSeedFile, openSigner } from '#wallet/signer.ts';
-import { putWallet, readWallet, type StoredWallet } from '#wallet/wallet.store.ts';
+import { putWallet, readWallet, type StoredWallet, walletMissing } from '#wallet/wallet.store.ts';
 import { wholeNumber } from './amounts.ts';
 import { backupAdvice } from './backup-advice.ts';
 
@@ -286,7 +286,7 @@ async function feesKit(context: CommandContext, id: string | undefined, index: n
 
 async function requireWallet(pool: WalletDatabase['pool']): Promise<StoredWallet> {
   const stored = await readWallet(pool);
-  if (stored === null) throw new AppError('wallet_missing', 'The database has no wallet.');
+  if (stored === null) throw walletMissing();
   return stored;
 }
 

@@ -6,13 +6,12 @@ import type { CommandContext } from '#src/app/command-context.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
 import { withWalletDatabase } from '#src/app/ordering/wallet.ts';
 import { linkedNode } from '#src/app/sources/node.ts';
-import { openPublicWallet } from '#wallet/public-wallet.ts';
+import { requirePublicWallet } from '#wallet/public-wallet.ts';
 
 /** Shows the address to which the operator sends coins, and the coins at that address. */
 export async function fund(context: CommandContext): Promise<void> {
   await withWalletDatabase(context, 'existing', async ({ pool }) => {
-    const wallet = await openPublicWallet(pool);
-    if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
+    const wallet = await requirePublicWallet(pool);
     const shown = await showFunds(pool, wallet, proveFree(pool), () => nodeOf(context, wallet.network));
     const { flags, print } = context;
     await print(flags['json'] === undefined ? textOf(shown) : `${JSON.stringify(shown)}\n`);

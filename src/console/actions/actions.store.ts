@@ -45,7 +45,7 @@ export async function recordResult(pool: pg.Pool, id: number, result: string): P
 
 const columns = `id, done_at AS "doneAt", account, key_prefix AS prefix, action, target, coalesce(result, '') AS result`;
 
-/** The last action on a target that was not refused. Null: there is none. */
+/** The last action on a target that was not refused. Null: no such action is recorded. */
 export async function lastActionOn(
   client: pg.Pool | pg.ClientBase,
   target: string,

@@ -8,7 +8,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import type { ProveFree } from '#orders/funds/free-coins.ts';
 import { readNodePolicy } from '#orders/sending/node-policy.store.ts';
-import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
+import { type PublicWallet, requirePublicWallet } from '#wallet/public-wallet.ts';
 
 /** The parts with which operators act. Commands get the same parts from the settings. */
 export interface ActingParts {
@@ -116,8 +116,7 @@ export async function payingWallet(
   client: pg.Pool | pg.ClientBase,
   { requirePayoutDepth }: ActingParts,
 ): Promise<PublicWallet> {
-  const wallet = await openPublicWallet(client);
-  if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
+  const wallet = await requirePublicWallet(client);
   requirePayoutDepth(wallet.network);
   return wallet;
 }

@@ -1,7 +1,7 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { ownOriginsOf } from '#http/server/headers/request-origin.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { isSameSecret } from '#kernel/same-secret.ts';
 
 /**
  * Checks that a page of this service sent a form. Browsers state it in `Origin`, and over https in `Sec-Fetch-Site`,
@@ -27,8 +27,7 @@ const isSameOrigin =
 
 /** Checks the token of the session in a form. Throws `console_form_foreign`. */
 export function requireFormToken(formToken: string, given: string | undefined): void {
-  const [own, sent] = [Buffer.from(formToken), Buffer.from(given ?? '')];
-  if (own.length === sent.length && timingSafeEqual(own, sent)) return;
+  if (isSameSecret(formToken, given ?? '')) return;
   throw new AppError(
     'console_form_foreign',
     'This form belongs to another session, so nothing was done. Open the page again and send its form.',

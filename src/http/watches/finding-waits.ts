@@ -25,8 +25,8 @@ export class FindingWaits {
   }
 
   /**
-   * Counts a request that waits, and frees its place among the requests that are being answered. Returns the signal that
-   * ends the wait. Throws `too_many_at_once` or `too_many_streams`.
+   * Counts a request that waits, and frees its place among the requests that are being answered. Returns the signal
+   * that ends the wait. Throws `too_many_at_once` or `too_many_streams`.
    */
   start(reply: FastifyReply, asker: Asker): AbortSignal {
     this.#places.take(asker);

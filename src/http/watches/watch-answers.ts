@@ -25,7 +25,7 @@ export function ownerOf(key: AskingKey): KnownKey {
 export const noWatch = (kind: WatchKind | null): AppError =>
   new AppError('not_found', `this key has no ${kind === 'search' ? 'search' : 'watch'} with this id`);
 
-/** Returns a watch. Throws `not_found` if there is none. */
+/** Returns a watch that was found. Throws `not_found` if the watch is null. */
 export function foundWatch<Found>(watch: Found | null, kind: WatchKind | null): Found {
   if (watch === null) throw noWatch(kind);
   return watch;

@@ -207,7 +207,7 @@ export const findingsQuery = Type.Object({
     minimum: 0,
     maximum: waitMax,
     default: 0,
-    description: 'seconds to wait for a finding if there is none yet',
+    description: 'seconds to wait for the next finding if the page would be empty',
   }),
 });
 

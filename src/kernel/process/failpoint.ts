@@ -50,8 +50,8 @@ export const paymentFailpoints = [
   'payments-gone',
 ] as const;
 /**
- * Points of the following of watches (docs/adr/0105-watches.md). Each is after the commit of a block, or of changes of the
- * mempool, and before the update of memory.
+ * Points of the following of watches (docs/adr/0105-watches.md). Each is after the commit of a block, or of changes of
+ * the mempool, and before the update of memory.
  */
 export const watchFailpoints = ['watches-block', 'watches-pending'] as const;
 /**

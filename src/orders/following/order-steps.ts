@@ -37,8 +37,8 @@ export function orderSteps(parts: OrderStepsParts): OrderSteps {
   const { network, signer, arrivedSats, satributes, watch, policy, returns, coinFor, market, restock, tell } =
     parts;
   /**
-   * Makes a transaction that is not urgent, at the fee rate of refunds. Returns a reason if the node does not answer, or
-   * if payments are on hold.
+   * Makes a transaction that is not urgent, at the fee rate of refunds. Returns a reason if the node does not answer,
+   * or if payments are on hold.
    */
   const atFeeRate = async (
     tx: pg.ClientBase,

@@ -285,10 +285,8 @@ export const isRefundable = (state: OrderState): boolean => refundable.includes(
 
 /** The network of the wallet. Throws `wallet_missing`. */
 export async function networkOfOrders(client: pg.Pool | pg.ClientBase): Promise<NetworkName> {
-  const { openPublicWallet } = await import('#wallet/public-wallet.ts');
-  const wallet = await openPublicWallet(client);
-  if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
-  return wallet.network;
+  const { requirePublicWallet } = await import('#wallet/public-wallet.ts');
+  return (await requirePublicWallet(client)).network;
 }
 
 async function known(order: Promise<Order | null>, id: string): Promise<Order> {

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { chargedLeaf, type Order, readLeaves, readOrder } from '#orders/order/order.store.ts';
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
-import { openPublicWallet } from '#wallet/public-wallet.ts';
+import { requirePublicWallet } from '#wallet/public-wallet.ts';
 import { type RecoveryKit, recoveryKit } from '#wallet/recovery-kit.ts';
 
 /**
@@ -16,8 +16,7 @@ export async function orderRecoveryKit(
   id: string,
   { reveal, parent }: { readonly reveal: number | null; readonly parent: number | null },
 ): Promise<RecoveryKit> {
-  const wallet = await openPublicWallet(pool);
-  if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
+  const wallet = await requirePublicWallet(pool);
   const order = await readOrder(pool, id);
   if (order === null) throw new AppError('order_unknown', `There is no order ${id}.`);
   if (parent !== null) {

@@ -1,3 +1,5 @@
+import { isUuid } from '#kernel/primitives/uuid.ts';
+
 /**
  * The states of orders in answers (client-compat of the public interface; docs/orders-api.md, "States"). `prep`: the
  * order is paid, but its reveal is not stored yet. `waiting-reveal`: the reveal is stored, and is sent once its commit
@@ -192,5 +194,4 @@ export function nextState(state: OrderState, event: OrderEvent): OrderState | nu
 }
 
 /** Whether a text can be the id of an order: a UUID. */
-export const isOrderId = (text: string): boolean =>
-  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u.test(text);
+export const isOrderId = (text: string): boolean => isUuid(text);

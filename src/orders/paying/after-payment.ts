@@ -128,7 +128,9 @@ function txidsFor({ records, costs }: OpenOrder, { coins }: WantedPayment): read
   return [firstTxid, ...after.values()];
 }
 
-/** Maximum number of txids that are tried after the first one. Each try of an order of 10,000 files takes 0.1 seconds. */
+/**
+ * Maximum number of txids that are tried after the first one. Each try of an order of 10,000 files takes 0.1 seconds.
+ */
 const txidsMax = 100;
 
 /** The next txid in the sequence of displayed txids. */

@@ -37,9 +37,9 @@ export async function cancelPayoutIn(
 }
 
 /**
- * Locks a payout that is cancelled, or that has no signed transaction. While payments are on hold after a restore, also a
- * payout whose transactions were all given up, because a transaction that the backup does not know has spent their coins.
- * Throws `payouts_refuses`, and `restored_on_hold` while payments are on hold, unless the payout was not paid.
+ * Locks a payout that is cancelled, or that has no signed transaction. While payments are on hold after a restore, also
+ * a payout whose transactions were all given up, because a transaction that the backup does not know has spent their
+ * coins. Throws `payouts_refuses`, and `restored_on_hold` while payments are on hold, unless the payout was not paid.
  */
 export async function lockCancellable(tx: pg.ClientBase, id: string, isNotPaid = false): Promise<Payout> {
   const payout = await lockPayout(tx, id);

@@ -193,9 +193,9 @@ export class PayoutRounds {
 
   /**
    * Whether all inputs of the payout's transaction are unspent in blocks. If an input is missing for more blocks than
-   * any reorganisation has, the transaction is given up and another one is planned. This may not happen earlier, and not
-   * before payments have processed all blocks of the node. One of these blocks may have this transaction, and another
-   * one would pay a second time.
+   * any reorganisation has, the transaction is given up and another one is planned. This may not happen earlier, and
+   * not before payments have processed all blocks of the node. One of these blocks may have this transaction, and
+   * another one would pay a second time.
    */
   async #isThere({ payout }: SettledPayout, { plan }: PayoutTransaction): Promise<boolean> {
     const { client, node, confirmations, log } = this.#parts;

@@ -9,7 +9,9 @@ export interface PaymentHold {
   readonly backupAt: Date;
   /** Height of the last block that the backup was scanned to for payments, or null if no block was scanned. */
   readonly height: number | null;
-  /** Ends of the indices that each restored backup may have shown. The first one is of the backup that began the hold. */
+  /**
+   * Ends of the indices that each restored backup may have shown. The first one is of the backup that began the hold.
+   */
   readonly ends: readonly [BranchEnds, ...BranchEnds[]];
 }
 
@@ -87,7 +89,9 @@ export async function endHold(
   return rowCount === 1;
 }
 
-/** Throws `restored_on_hold` if payments are on hold. A check before a payment is stored, beside those of its planner. */
+/**
+ * Throws `restored_on_hold` if payments are on hold. A check before a payment is stored, beside those of its planner.
+ */
 export async function requireNoHold(tx: pg.ClientBase): Promise<void> {
   if ((await readHold(tx)) !== null) throw new AppError('restored_on_hold', heldReason);
 }

@@ -4,6 +4,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { advisoryLocks } from '#kernel/pg/advisory-lock.ts';
 import { type IndexedBranch, indexedBranches } from '../branches.ts';
+import { walletMissing } from '../wallet.store.ts';
 import { type BranchEnds, endsBy, indexEnd } from './branch-ends.ts';
 
 /** Indices of the wallet in the database. */
@@ -206,7 +207,7 @@ export async function areReleased(
 }
 
 function unreleased(release: StoredRelease | null, branch: IndexedBranch, count: number): AppError {
-  if (release === null) return new AppError('wallet_missing', 'The database has no wallet.');
+  if (release === null) return walletMissing();
   const { next, released, isLive: isReleasing, problem } = release;
   const because = ((): string => {
     if (problem !== null) return `the process with its seed releases no addresses (${problem})`;

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { indexedBranches } from '../branches.ts';
+import { walletMissing } from '../wallet.store.ts';
 import { type BranchEnds, highestOf, indexEnd, movedBy, startAfter } from './branch-ends.ts';
 import { type MarkOwner, readMark, writeMark } from './mark-file.ts';
 import { lockMark, moveOn, readRelease } from './release.store.ts';
@@ -37,7 +38,7 @@ export async function skipWithin(
   { markFile, owner, by, atLeast }: SkipOptions,
 ): Promise<BranchEnds> {
   const row = await readRelease(tx, { isLocked: true });
-  if (row === null) throw new AppError('wallet_missing', 'The database has no wallet.');
+  if (row === null) throw walletMissing();
   await lockMark(tx);
   const mark = await readMark(markFile, owner).catch((error: unknown) => {
     if (error instanceof AppError && error.code === 'wallet_mark_refused') return null;

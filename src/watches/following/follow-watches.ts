@@ -21,15 +21,18 @@ export interface FollowWatchesOptions {
 
 /** Channel that reports new rows of the mempool's tables. */
 const mempoolChannel = 'satscribe_mempool';
-/** Minimum time between the starts of two rounds, in ms. It allows a few rounds per second, however many changes arrive. */
+/**
+ * Minimum time between the starts of two rounds, in ms. It allows a few rounds per second, however many changes arrive.
+ */
 const roundMs = 200;
 /** How often all is polled, in ms, because notifications may be lost. */
 const pollMs = 2000;
 
 /**
- * Matches watches with new blocks and with the mempool's tables, until the signal is aborted (docs/adr/0105-watches.md). Only one
- * process per database does this work, and other processes wait. Failures are logged. They are retried according to
- * the table of error codes, from the state in the tables. Throws failures that are not retried.
+ * Matches watches with new blocks and with the mempool's tables, until the signal is aborted
+ * (docs/adr/0105-watches.md). Only one process per database does this work, and other processes wait. Failures are
+ * logged. They are retried according to the table of error codes, from the state in the tables. Throws failures that
+ * are not retried.
  */
 export async function followWatches(options: FollowWatchesOptions): Promise<void> {
   const { url, signal, log } = options;

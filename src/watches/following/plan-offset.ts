@@ -14,8 +14,8 @@ export type OffsetPlan =
   | { readonly kind: 'restart'; readonly height: number };
 
 /**
- * Decides how watches continue. The blocks of a first sync are old, so they are not matched. An index that is made again
- * has the same blocks in another outbox, and watches continue above the last block that was matched.
+ * Decides how watches continue. The blocks of a first sync are old, so they are not matched. An index that is made
+ * again has the same blocks in another outbox, and watches continue above the last block that was matched.
  *
  * @param position the highest position of the mempool's tables; null if no mempool is followed
  */

@@ -32,8 +32,8 @@ export async function statesAfterUndo(
 }
 
 /**
- * How long a transaction may be missing from the mempool's tables before it counts as gone although the mempool does not
- * say why, in ms. The mempool decides the reason within three seconds.
+ * How long a transaction may be missing from the mempool's tables before it counts as gone although the mempool does
+ * not say why, in ms. The mempool decides the reason within three seconds.
  */
 const missingMs = 10_000;
 

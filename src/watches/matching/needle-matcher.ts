@@ -34,7 +34,7 @@ const comparedMaxOf = (text: Uint8Array): number => 1024 + 16 * text.length;
  * would limit all jumps. An automaton (Aho and Corasick) would need some 16 bytes for each byte of each needle. This
  * table needs some 70 bytes for each needle (`tableBytes`).
  *
- * Of the windows of a needle, the one that the fewest needles share is chosen. Needles that all begin like
+ * The window of a needle is the part that the fewest needles share. Needles that all begin like
  * `{"p":"brc-20","op":` are then compared only where they differ.
  *
  * Cost: one look-up for each position and window length in use, and one comparison for each needle that shares the
@@ -140,6 +140,11 @@ export class NeedleMatcher {
 
   #bytesOf(needle: number): Uint8Array {
     return this.#pool.subarray(this.#starts[needle], this.#starts[needle + 1]);
+  }
+
+  /** Whether the last text has a needle. */
+  has(needle: number): boolean {
+    return this.#text > 0 && this.#foundIn[needle] === this.#text;
   }
 
   #beginText(): void {

@@ -74,7 +74,9 @@ export async function endGone(client: pg.ClientBase, ids: readonly string[]): Pr
   );
 }
 
-/** How long ended watches, and findings after their last change, are kept, in days. A webhook is retried for three days. */
+/**
+ * How long ended watches, and findings after their last change, are kept, in days. A webhook is retried for three days.
+ */
 const keptDays = 30;
 /** Maximum number of findings of a watch that are kept. A reader who is further behind has lost interest. */
 const findingsMax = 10_000;

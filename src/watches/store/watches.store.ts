@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { lockKey } from '#accounts/account.store.ts';
 import { lastSequenceSql } from '#chain/events/events.queries.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { isUuid } from '#kernel/primitives/uuid.ts';
 import type { AskedCondition, EndReason, Watch, WatchKind } from '#watches/watch.ts';
 
 /** Channel that reports new and ended watches. */
@@ -80,8 +81,6 @@ export async function readWatches(
 /** Maximum number of watches that are shown for a key. Ended watches are kept for 30 days and shown, too. */
 const shownMax = 1000;
 
-const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u;
-
 /**
  * A watch by its id. Returns null if there is no such watch, if it was deleted, if it belongs to another key, or if the
  * text is not an id. So a key learns nothing about watches of other keys.
@@ -93,7 +92,7 @@ export async function readWatch(
   keyId: number | null,
   id: string,
 ): Promise<Watch | null> {
-  if (!uuidPattern.test(id)) return null;
+  if (!isUuid(id)) return null;
   const { rows } = await client.query<Watch>(
     `SELECT ${watchColumns} FROM service.watches
       WHERE id = $1 AND ($2::integer IS NULL OR key_id = $2) AND end_reason IS DISTINCT FROM 'deleted'`,
@@ -112,7 +111,7 @@ export async function endWatch(
   id: string,
   reason: EndReason,
 ): Promise<boolean> {
-  if (!uuidPattern.test(id)) return false;
+  if (!isUuid(id)) return false;
   const { rowCount } = await client.query(
     `UPDATE service.watches SET ended_at = coalesce(ended_at, now()), end_reason = $3
       WHERE id = $1 AND key_id = $2 AND end_reason IS DISTINCT FROM 'deleted'`,

@@ -35,7 +35,9 @@ export interface Evidence {
   readonly tip: NodeBlock;
 }
 
-/** Number of blocks below the backup's last block that are read again, because a reorganisation may have replaced them. */
+/**
+ * Number of blocks below the backup's last block that are read again, because a reorganisation may have replaced them.
+ */
 const readAgain = 100;
 /** How long the node may take for one block with its spent outputs, in ms. */
 const blockMs = 120_000;
@@ -77,8 +79,8 @@ export class ChainReader {
   readonly #blocks: NodeBlock[] = [];
   #found: FoundTransaction[] = [];
   /**
-   * Outputs of the wallet that the read transactions made, by `<txid>:<vout>`. The database may lack them. The height is
-   * null for a transaction in the mempool.
+   * Outputs of the wallet that the read transactions made, by `<txid>:<vout>`. The database may lack them. The height
+   * is null for a transaction in the mempool.
    */
   readonly #made = new Map<string, { readonly key: WalletKey; readonly height: number | null }>();
 
@@ -102,8 +104,8 @@ export class ChainReader {
 
   /**
    * Reads blocks up to the tip, and then the mempool. Another call reads only later blocks, the blocks that a
-   * reorganisation replaced, and the mempool. If a block arrives or a transaction leaves the mempool meanwhile, both are
-   * read again. Otherwise a transaction that a block takes out of the mempool would be in neither of the two.
+   * reorganisation replaced, and the mempool. If a block arrives or a transaction leaves the mempool meanwhile, both
+   * are read again. Otherwise a transaction that a block takes out of the mempool would be in neither of the two.
    */
   async read(): Promise<Evidence> {
     for (let readings = 0; readings < readingsMax; readings++) {
@@ -278,7 +280,9 @@ export class ChainReader {
 const outpointsOf = ({ vin }: NodeTransaction): string[] =>
   vin.flatMap(({ txid, vout }) => (txid === undefined || vout === undefined ? [] : [`${txid}:${vout}`]));
 
-/** Codes of the node's errors, from Bitcoin Core's `RPCErrorCode`: a height above the tip, and an unknown transaction. */
+/**
+ * Codes of the node's errors, from Bitcoin Core's `RPCErrorCode`: a height above the tip, and an unknown transaction.
+ */
 const outOfRange = -8;
 const notFound = -5;
 

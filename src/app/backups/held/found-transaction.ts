@@ -26,8 +26,8 @@ export interface FoundOutput {
 }
 
 /**
- * A transaction after the backup that the database does not know. It spends a coin of the wallet, or pays what a payment
- * on hold would pay.
+ * A transaction after the backup that the database does not know. It spends a coin of the wallet, or pays what a
+ * payment on hold would pay.
  */
 export interface FoundTransaction {
   /** In display order. */
@@ -45,8 +45,8 @@ export const isOfWallet = ({ inputs }: Pick<FoundTransaction, 'inputs'>): boolea
   inputs.length > 0 && inputs.every(({ key }) => key !== null);
 
 /**
- * Whether the wallet paid with coins of accounts or of the service. The money of an order is paid only once, because its
- * transactions spend the payment of the order.
+ * Whether the wallet paid with coins of accounts or of the service. The money of an order is paid only once, because
+ * its transactions spend the payment of the order.
  */
 export const spendsOwnMoney = (found: Pick<FoundTransaction, 'inputs'>): boolean =>
   isOfWallet(found) &&

@@ -130,8 +130,8 @@ export function countLeft({ open, bookings }: HeldPayments): number {
 }
 
 /**
- * Throws `release_refused` if a payment may have been made, if the database does not know a payment, and if the chain is
- * not followed to its tip.
+ * Throws `release_refused` if a payment may have been made, if the database does not know a payment, and if the chain
+ * is not followed to its tip.
  */
 export function requireReleasable(held: HeldPayments, mayPayAgain: boolean): void {
   const { behind, unsure, unknown } = held;

@@ -40,8 +40,8 @@ async function ownAmong(
 }
 
 /**
- * Leaves out found transactions that the database knows by now, and reads the coins of the others again. Orders may have
- * planned a transaction, or found a payment, since the chain was read.
+ * Leaves out found transactions that the database knows by now, and reads the coins of the others again. Orders may
+ * have planned a transaction, or found a payment, since the chain was read.
  */
 export async function stillUnknown(
   client: pg.ClientBase,

@@ -206,8 +206,8 @@ function payoutBooking(
 }
 
 /**
- * Whether a transaction can be the transaction of a payout. A transaction that shares no coin with a signed one does not
- * replace it, and both may be mined. A return spends its output.
+ * Whether a transaction can be the transaction of a payout. A transaction that shares no coin with a signed one does
+ * not replace it, and both may be mined. A return spends its output.
  */
 function mayBeOf(
   found: FoundTransaction,

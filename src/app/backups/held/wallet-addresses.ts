@@ -8,7 +8,10 @@ import type { PublicWallet } from '#wallet/public-wallet.ts';
 const derivedAtOnce = 10_000;
 /** How long the node may take for these addresses, in ms. It takes a second on an idle machine. */
 const derivedMs = 120_000;
-/** Number of indices below the ends that are derived, too. A release has 1000 indices, which may be unused in the backup. */
+/**
+ * Number of indices below the ends that are derived, too. A release has 1000 indices, which may be unused in the
+ * backup.
+ */
 const belowEnds = 2_000;
 /** More addresses are derived if an address is found within this number of indices of the last one. */
 const extendedWithin = 5_000;
@@ -27,8 +30,8 @@ interface DerivedRange {
 }
 
 /**
- * Addresses without a leaf that the wallet may have shown after backups. The node derives 10,000 of each branch for each
- * backup, and more if one of the last ones is used.
+ * Addresses without a leaf that the wallet may have shown after backups. The node derives 10,000 of each branch for
+ * each backup, and more if one of the last ones is used.
  */
 export class WalletAddresses {
   readonly #node: NodeRpc;

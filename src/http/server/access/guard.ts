@@ -12,7 +12,8 @@ interface Counted {
  * The access rule of a path. It says who may send requests, and under which bucket and name these requests are counted.
  * - `scope`: needs a key with that scope. Searches need a key, or a listed domain instead, only if they are restricted
  *   (docs/access.md). Limited.
- * - `owned`: needs a key with that scope in a header, even if searches need no key, because the answer belongs to the key.
+ * - `owned`: needs a key with that scope in a header, even if searches need no key, because the answer belongs to the
+ *   key.
  *   Limited.
  * - `page`: searches of our own pages. They need a key if `SEARCH_ACCESS` is `keys`. Limited.
  * - `keyed`: needs a key with any scopes. Limited.
