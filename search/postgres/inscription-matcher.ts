@@ -1,5 +1,6 @@
 import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { Corpus } from '#kernel/contracts/search-engine.ts';
+import { int4Array } from '#kernel/pg/int4-array.ts';
 import {
   type InscriptionKey,
   trustedInscriptionKey,
@@ -65,11 +66,12 @@ export async function readByIndex(
   ids: readonly number[],
   keysMax: number,
 ): Promise<Int32Array | null> {
-  const { rows } = await client.query<{ keys: Buffer | null }>(
-    `SELECT string_agg(int4send(key), '') AS keys
-       FROM (SELECT key FROM chain.inscriptions WHERE ${idColumns[corpus]} = ANY($1) LIMIT $2) AS found`,
-    [ids, keysMax + 1],
-  );
+  const { rows } = await client.query<{ keys: Buffer | null }>({
+    name: `search-inscriptions-${corpus}`,
+    text: `SELECT string_agg(int4send(key), '') AS keys
+             FROM (SELECT key FROM chain.inscriptions WHERE ${idColumns[corpus]} = ANY($1) LIMIT $2) AS found`,
+    values: [int4Array(ids), keysMax + 1],
+  });
   const keys = int32s(rows[0]?.keys ?? null);
   return keys.length > keysMax ? null : keys;
 }
