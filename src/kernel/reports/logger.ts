@@ -60,14 +60,15 @@ const orderIds =
   /((?:\b(?:order|refund|token) |"order":"|\/(?:order|checkout|refund)\/)[0-9a-f]{8})-[-0-9a-f]{27}/giu;
 
 /**
- * Removes secrets from a line. Secrets are user and password of any URL (a user alone may be a token), and keys of this
- * service. Ids of orders are secrets too, because an id gives access to its order. No secret may contain a quote, so a
- * match never goes beyond its JSON text.
+ * Removes secrets from a line. Secrets are user and password of any URL (a user alone may be a token), keys of this
+ * service, and queries of the feeds of watches, which have tokens. Ids of orders are secrets too, because an id gives
+ * access to its order. No secret may contain a quote, so a match never goes beyond its JSON text.
  */
 function withoutPasswords(line: string): string {
   return line
     .replaceAll(/:\/\/[^\s"/?#]+@/gu, `://${hidden}@`)
     .replaceAll(/(satscribe_[0-9a-f]{8})[0-9a-f]{40}/gu, `$1${hidden}`)
+    .replaceAll(/(\/(?:searches|watches)\/[^\s"?]*\.atom\?)[^\s"]+/gu, `$1${hidden}`)
     .replaceAll(orderIds, `$1${hidden}`);
 }
 

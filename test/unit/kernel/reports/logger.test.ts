@@ -94,6 +94,21 @@ describe('secrets', () => {
     expect(lines[3]).toContain('/tokenpay/order/6f1c2b1e***?a=1');
   });
 
+  test('are hidden in the URLs of feeds of watches, which have tokens', () => {
+    const { logger, lines, last } = recordingLogger();
+    const id = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
+    for (const family of ['searches', 'watches']) {
+      logger.error({ method: 'GET', url: `/${family}/${id}.atom?a=1&token=hidden-word` }, 'request failed');
+      expect(last()).toMatchObject({ url: `/${family}/${id}.atom?***` });
+    }
+    logger.error({ url: '/latest.atom?page=2' }, `/searches/${id}.atom?token=hidden-word failed`);
+    expect(last()).toMatchObject({
+      url: '/latest.atom?page=2',
+      msg: `/searches/${id}.atom?*** failed`,
+    });
+    expect(lines.join('')).not.toContain('hidden-word');
+  });
+
   test('leave other texts as they are', () => {
     const { logger, last } = recordingLogger();
     logger.info({ url: 'http://127.0.0.1:8332/rest/x@y', at: 'a:b@c' }, 'x');
