@@ -153,7 +153,10 @@ export async function lockAccount(tx: pg.ClientBase, account: string): Promise<v
 }
 
 /** The keys of a list that are revoked. */
-export async function revokedAmong(client: pg.ClientBase, keys: readonly number[]): Promise<number[]> {
+export async function revokedAmong(
+  client: pg.Pool | pg.ClientBase,
+  keys: readonly number[],
+): Promise<number[]> {
   const { rows } = await client.query<{ id: number }>(
     'SELECT id FROM service.keys WHERE id = ANY($1) AND revoked_at IS NOT NULL',
     [keys],

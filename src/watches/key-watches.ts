@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { revokedAmong } from '#accounts/account.store.ts';
 import { OutboxListener } from '#chain/events/outbox-listener.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { isSameSecret } from '#kernel/same-secret.ts';
@@ -9,7 +10,7 @@ import {
   readFindings,
   readNewestFindings,
 } from './store/findings.store.ts';
-import { createWatch, endWatch, readWatch, readWatches } from './store/watches.store.ts';
+import { createWatch, deleteWatch, readWatch, readWatches } from './store/watches.store.ts';
 import type { AskedCondition } from './watch.ts';
 import { type Finding, type Watch, type WatchKind, watchSecretName } from './watch.ts';
 
@@ -91,11 +92,9 @@ export class KeyWatches {
     return watch === null || (kind !== null && watch.kind !== kind) ? null : watch;
   }
 
-  /** Deletes a watch. Returns the watch as it was before. Null: as in `read`. */
-  async delete(keyId: number, id: string, kind: WatchKind | null): Promise<Watch | null> {
-    const watch = await this.read(keyId, id, kind);
-    if (watch === null) return null;
-    return (await endWatch(this.#parts.pool, keyId, id, 'deleted')) ? watch : null;
+  /** Deletes a watch with its findings. Returns the watch as it was before. Null: as in `read`. */
+  delete(keyId: number, id: string, kind: WatchKind | null): Promise<Watch | null> {
+    return deleteWatch(this.#parts.pool, keyId, id, kind);
   }
 
   /** Findings of a watch whose last change has a number above `after`. */
@@ -138,11 +137,16 @@ export class KeyWatches {
     return secrets === null ? null : tokenOf(secrets, id);
   }
 
-  /** The watch whose feed has this token. Null if the token or the id is wrong. */
+  /**
+   * The watch whose feed has this token. Null if the token or the id is wrong, or if the key of the watch is revoked.
+   */
   async ofFeed(id: string, token: string): Promise<Watch | null> {
     const secrets = await this.#openSecrets();
     if (secrets === null || !isSameSecret(tokenOf(secrets, id), token)) return null;
-    return readWatch(this.#parts.pool, null, id);
+    const watch = await readWatch(this.#parts.pool, null, id);
+    if (watch === null) return null;
+    const revoked = await revokedAmong(this.#parts.pool, [watch.keyId]);
+    return revoked.length > 0 ? null : watch;
   }
 
   async #openSecrets(): Promise<WebhookKeys | null> {

@@ -8,13 +8,12 @@ export type WatchKind = (typeof watchKinds)[number];
 export type AskedCondition = Readonly<Record<string, string | number | boolean>>;
 
 /**
- * Why a watch ended.
+ * Why a watch ended. A watch that its key deletes is no longer stored.
  *
- * - `deleted`: its key deleted it. Such a watch is no longer shown.
  * - `gone`: its webhook URL answered 410.
  * - `revoked`: its key was revoked.
  */
-export type EndReason = 'deleted' | 'gone' | 'revoked';
+export type EndReason = 'gone' | 'revoked';
 
 /** A watch of a key. */
 export interface Watch {
@@ -87,6 +86,12 @@ export function findingId(watchId: string, thing: string): string {
 /** The subject of a watch's webhook messages. */
 export const subjectOf = ({ id, kind }: Pick<Watch, 'id' | 'kind'>): string =>
   `${kind === 'search' ? 'search' : 'watch'} ${id}`;
+
+/** Kinds of subjects of watches, which begin the subjects. */
+export const watchSubjects = ['search', 'watch'] as const;
+
+/** The id of the watch of a subject. */
+export const watchOfSubject = (subject: string): string => subject.slice(subject.indexOf(' ') + 1);
 
 /** The name of a watch's webhook secret (WebhookKeys.lastingSecret). */
 export const watchSecretName = (id: string, secretKey: Uint8Array): string =>

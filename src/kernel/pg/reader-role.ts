@@ -21,8 +21,9 @@ interface ServiceRight {
 const serviceRights: readonly ServiceRight[] = [
   // to check whether the database is of this version
   { table: 'migrations', privilege: 'SELECT' },
-  // to count the use of a key; only a function reads the rest of a key (`serviceFunctions`)
-  { table: 'keys', privilege: 'SELECT', columns: ['id', 'last_used_at'] },
+  // to count the use of a key, and to refuse the feeds of a revoked key; only a function reads the rest of a key
+  // (`serviceFunctions`)
+  { table: 'keys', privilege: 'SELECT', columns: ['id', 'last_used_at', 'revoked_at'] },
   // the role cannot make a key, or change the scope, rate or price of a key, and a revoked key stays revoked
   { table: 'keys', privilege: 'UPDATE', columns: ['last_used_at'] },
   { table: 'key_usage', privilege: 'SELECT' },
@@ -138,14 +139,14 @@ const serviceRights: readonly ServiceRight[] = [
     columns: ['head_sequence', 'host', 'gone_url', 'due_at'],
   },
   { table: 'webhook_keys', privilege: 'SELECT' },
-  // new watches, which end when their key asks; findings are only read
+  // new watches, which their key can delete with their findings; findings are only read
   { table: 'watches', privilege: 'SELECT' },
   {
     table: 'watches',
     privilege: 'INSERT',
     columns: ['id', 'key_id', 'kind', 'condition', 'webhook_url', 'secret_key', 'since'],
   },
-  { table: 'watches', privilege: 'UPDATE', columns: ['ended_at', 'end_reason'] },
+  { table: 'watches', privilege: 'DELETE' },
   { table: 'watch_findings', privilege: 'SELECT' },
   { table: 'watches_offset', privilege: 'SELECT' },
   // the collections of the market

@@ -4,7 +4,7 @@ import { lockKey } from '#accounts/account.store.ts';
 import { lastSequenceSql } from '#chain/events/events.queries.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { isUuid } from '#kernel/primitives/uuid.ts';
-import type { AskedCondition, EndReason, Watch, WatchKind } from '#watches/watch.ts';
+import type { AskedCondition, Watch, WatchKind } from '#watches/watch.ts';
 
 /** Channel that reports new and ended watches. */
 export const watchesChannel = 'satscribe_watches';
@@ -14,6 +14,11 @@ export const watchesChannel = 'satscribe_watches';
  * message per block.
  */
 export const watchesMax = 100;
+/**
+ * Maximum number of ended watches of a key that are kept when the key creates another watch. A key whose webhooks
+ * answer 410 could otherwise store watches and findings without a bound.
+ */
+const endedMax = 100;
 
 export interface NewWatch {
   readonly keyId: number;
@@ -49,6 +54,12 @@ export async function createWatch(
     );
     const count = counted[0]?.count ?? 0;
     if (count >= watchesMax) return { kind: 'full', count };
+    await tx.query(
+      `DELETE FROM service.watches WHERE id IN (
+         SELECT id FROM service.watches WHERE key_id = $1 AND ended_at IS NOT NULL
+          ORDER BY ended_at DESC, id OFFSET ${endedMax})`,
+      [keyId],
+    );
     const { rows } = await tx.query<Watch>(
       `INSERT INTO service.watches (id, key_id, kind, condition, webhook_url, secret_key, since)
        VALUES ($1, $2, $3, $4, $5, $6, ${lastSequenceSql}) RETURNING ${watchColumns}`,
@@ -60,7 +71,7 @@ export async function createWatch(
 }
 
 /**
- * The watches of a key, oldest first. Deleted watches are left out.
+ * All watches of a key, oldest first. `watchesMax` and `endedMax` bound their number.
  *
  * @param kind only watches of this kind; null for all kinds
  */
@@ -71,19 +82,15 @@ export async function readWatches(
 ): Promise<Watch[]> {
   const { rows } = await client.query<Watch>(
     `SELECT ${watchColumns} FROM service.watches
-      WHERE key_id = $1 AND ($2::text IS NULL OR kind = $2) AND end_reason IS DISTINCT FROM 'deleted'
-      ORDER BY created_at, id LIMIT ${shownMax}`,
+      WHERE key_id = $1 AND ($2::text IS NULL OR kind = $2) ORDER BY created_at, id`,
     [keyId, kind],
   );
   return rows;
 }
 
-/** Maximum number of watches that are shown for a key. Ended watches are kept for 30 days and shown, too. */
-const shownMax = 1000;
-
 /**
- * A watch by its id. Returns null if there is no such watch, if it was deleted, if it belongs to another key, or if the
- * text is not an id. So a key learns nothing about watches of other keys.
+ * A watch by its id. Returns null if there is no such watch, if it belongs to another key, or if the text is not an id.
+ * So a key learns nothing about watches of other keys.
  *
  * @param keyId null for the watch of any key, if the id itself was proven by a token
  */
@@ -94,30 +101,32 @@ export async function readWatch(
 ): Promise<Watch | null> {
   if (!isUuid(id)) return null;
   const { rows } = await client.query<Watch>(
-    `SELECT ${watchColumns} FROM service.watches
-      WHERE id = $1 AND ($2::integer IS NULL OR key_id = $2) AND end_reason IS DISTINCT FROM 'deleted'`,
+    `SELECT ${watchColumns} FROM service.watches WHERE id = $1 AND ($2::integer IS NULL OR key_id = $2)`,
     [id, keyId],
   );
   return rows[0] ?? null;
 }
 
 /**
- * Ends a watch. It finds nothing from then on, and a deleted watch is no longer shown. Returns false if the key has no
- * such watch. A watch that has ended for another reason can still be deleted.
+ * Deletes a watch of a key with its findings, also a watch that has ended. Returns the watch as it was before. Returns
+ * null if the key has no such watch.
+ *
+ * @param kind only a watch of this kind; null for any kind
  */
-export async function endWatch(
+export async function deleteWatch(
   client: pg.Pool | pg.ClientBase,
   keyId: number,
   id: string,
-  reason: EndReason,
-): Promise<boolean> {
-  if (!isUuid(id)) return false;
-  const { rowCount } = await client.query(
-    `UPDATE service.watches SET ended_at = coalesce(ended_at, now()), end_reason = $3
-      WHERE id = $1 AND key_id = $2 AND end_reason IS DISTINCT FROM 'deleted'`,
-    [id, keyId, reason],
+  kind: WatchKind | null,
+): Promise<Watch | null> {
+  if (!isUuid(id)) return null;
+  const { rows } = await client.query<Watch>(
+    `DELETE FROM service.watches WHERE id = $1 AND key_id = $2 AND ($3::text IS NULL OR kind = $3)
+     RETURNING ${watchColumns}`,
+    [id, keyId, kind],
   );
-  if (rowCount === 0) return false;
+  const [watch] = rows;
+  if (watch === undefined) return null;
   await client.query(`SELECT pg_notify('${watchesChannel}', '')`);
-  return true;
+  return watch;
 }

@@ -4,7 +4,13 @@ import { newApiKey } from '#accounts/api-key.ts';
 import { usualTerms } from '#kernel/contracts/asking-key.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { readFindings, readNewestFindings } from '#watches/store/findings.store.ts';
-import { createWatch, endWatch, readWatch, readWatches, watchesMax } from '#watches/store/watches.store.ts';
+import {
+  createWatch,
+  deleteWatch,
+  readWatch,
+  readWatches,
+  watchesMax,
+} from '#watches/store/watches.store.ts';
 import { findingId, type Watch } from '#watches/watch.ts';
 
 let database: TestDatabase;
@@ -54,10 +60,11 @@ test('a watch is read by its own key alone, until the key deletes the watch', as
   expect(await readWatches(accessPool, mine, null)).toHaveLength(2);
   expect(await readWatch(accessPool, other, watch.id)).toBeNull();
   expect(await readWatch(accessPool, mine, 'no id')).toBeNull();
-  expect(await endWatch(accessPool, other, watch.id, 'deleted')).toBe(false);
-  expect(await endWatch(accessPool, mine, 'no id', 'deleted')).toBe(false);
-  expect(await endWatch(accessPool, mine, watch.id, 'deleted')).toBe(true);
-  expect(await endWatch(accessPool, mine, watch.id, 'deleted')).toBe(false);
+  expect(await deleteWatch(accessPool, other, watch.id, null)).toBeNull();
+  expect(await deleteWatch(accessPool, mine, watch.id, 'runes')).toBeNull();
+  expect(await deleteWatch(accessPool, mine, 'no id', null)).toBeNull();
+  expect(await deleteWatch(accessPool, mine, watch.id, 'search')).toEqual(watch);
+  expect(await deleteWatch(accessPool, mine, watch.id, null)).toBeNull();
   expect(await readWatch(accessPool, mine, watch.id)).toBeNull();
   expect(await readWatches(accessPool, mine, 'search')).toEqual([]);
 });
@@ -70,8 +77,29 @@ test('a key has at most 100 active watches, even if it asks for them at once', a
   const full = made.filter(({ kind }) => kind === 'full');
   expect(full).toEqual(Array.from({ length: 5 }, () => ({ kind: 'full', count: watchesMax })));
   const first = made.find((each) => each.kind === 'created');
-  await endWatch(database.accessPool, key, first?.watch.id ?? '', 'deleted');
+  await deleteWatch(database.accessPool, key, first?.watch.id ?? '', null);
   expect(await createWatch(database.accessPool, asked(key))).toMatchObject({ kind: 'created' });
+});
+
+test('a key keeps its newest 100 ended watches, and a new watch is always shown', async () => {
+  const { pool, accessPool } = database;
+  const key = await newKey();
+  await pool.query(
+    `INSERT INTO service.watches (id, key_id, kind, condition, since, created_at, ended_at, end_reason)
+     SELECT gen_random_uuid(), $1, 'runes', '{}', n, now(), now() - n * interval '1 minute', 'gone'
+       FROM generate_series(1, 150) AS n`,
+    [key],
+  );
+  const watch = await newWatch(key);
+  const shown = await readWatches(accessPool, key, null);
+  expect(shown.map(({ endedAt }) => endedAt === null).filter(Boolean)).toHaveLength(1);
+  expect(shown).toContainEqual(watch);
+  expect(shown).toHaveLength(101);
+  const { rows } = await pool.query(
+    'SELECT max(since) AS oldest FROM service.watches WHERE key_id = $1 AND ended_at < now()',
+    [key],
+  );
+  expect(rows).toEqual([{ oldest: 100 }]);
 });
 
 test('findings are read in pages by their numbers', async () => {
