@@ -4,10 +4,12 @@ import {
   deleteOld,
   endGone,
   endRevoked,
+  readTellingAmong,
   readToldWatches,
   readWatchingKeys,
 } from '#watches/store/live-watches.store.ts';
-import { subjectOf } from '#watches/watch.ts';
+import { subjectOf, watchOfSubject, watchSubjects } from '#watches/watch.ts';
+import { deleteWaiting, readWaitingSubjects } from '#webhooks/waiting-messages.store.ts';
 import { readGoneAmong } from '#webhooks/webhooks.queries.ts';
 
 /** How often revoked keys and webhooks that answered 410 are looked up, in ms. */
@@ -15,7 +17,7 @@ const endsEveryMs = 5_000;
 /** How often old watches and findings are deleted, in ms. */
 const deleteEveryMs = 3_600_000;
 
-/** Ends watches that find nothing any more, and deletes what is no longer kept. */
+/** Ends watches that find nothing any more, and deletes what is no longer kept or wanted. */
 export class EndingWatches {
   #endsAt = 0;
   #deleteAt = 0;
@@ -24,6 +26,7 @@ export class EndingWatches {
     if (now >= this.#endsAt) {
       this.#endsAt = now + endsEveryMs;
       await endAll(client);
+      await deleteUnwanted(client);
     }
     if (now >= this.#deleteAt) {
       this.#deleteAt = now + deleteEveryMs;
@@ -45,4 +48,16 @@ async function endAll(client: pg.ClientBase): Promise<void> {
       client,
       gone.flatMap((subject) => told.get(subject)?.id ?? []),
     );
+}
+
+/** Deletes messages that wait although their watch was deleted, or although the key of the watch was revoked. */
+async function deleteUnwanted(client: pg.ClientBase): Promise<void> {
+  const waiting = await readWaitingSubjects(client, watchSubjects);
+  if (waiting.length === 0) return;
+  // the watches are read after the messages, so that no message of a new watch is deleted
+  const telling = new Set(await readTellingAmong(client, waiting.map(watchOfSubject)));
+  await deleteWaiting(
+    client,
+    waiting.filter((subject) => !telling.has(watchOfSubject(subject))),
+  );
 }

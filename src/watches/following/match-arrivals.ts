@@ -40,7 +40,9 @@ export interface ArrivalsParts {
   readonly readCollections: ReadCollections;
   /** Called for each watch and thing that match. A promise is awaited before the next page is read. */
   readonly found: (watch: LiveWatch, thing: FoundThing) => void;
-  /** Called between pages, so that the found things can be stored. */
+  /** Whether so many things were found that they must be stored before the end of the page. */
+  readonly isFull: () => boolean;
+  /** Called between pages, and in a page if `isFull`, so that the found things can be stored. */
   readonly onPage: () => Promise<void>;
 }
 
@@ -54,8 +56,8 @@ export async function matchBlock(parts: ArrivalsParts, block: ChainChange): Prom
     }
   }
   if (watches.hasSales) await matchSales(parts, await readArrivedSales(client, block.height));
-  if (watches.hasRunes) matchRunes(parts, await readArrivedRunes(client, block.height));
-  matchReceipts(parts, await readArrivedReceipts(client, block, watches.scripts));
+  if (watches.hasRunes) await matchRunes(parts, await readArrivedRunes(client, block.height));
+  await matchReceipts(parts, await readArrivedReceipts(client, block, watches.scripts));
   await onPage();
 }
 
@@ -78,13 +80,13 @@ export async function matchPending(parts: ArrivalsParts, after: number): Promise
     }
   }
   if (watches.hasSales) await matchSales(parts, await readPendingSales(client, after));
-  if (watches.hasRunes) matchRunes(parts, await readPendingEtchings(client, after));
-  matchReceipts(parts, await readPendingReceipts(client, after, watches.scripts));
+  if (watches.hasRunes) await matchRunes(parts, await readPendingEtchings(client, after));
+  await matchReceipts(parts, await readPendingReceipts(client, after, watches.scripts));
   await onPage();
 }
 
 async function matchInscriptions(
-  { watches, found }: ArrivalsParts,
+  { watches, found, isFull, onPage }: ArrivalsParts,
   inscriptions: readonly ArrivedInscription[],
 ): Promise<void> {
   const turns = new ChecksInTurns();
@@ -94,12 +96,13 @@ async function matchInscriptions(
     for (const words of undecided)
       for (const watch of await turns.resultOf(decideWords(words)))
         if (watches.has(watch.id)) found(watch, thing);
+    if (isFull()) await onPage();
     await turns.pause();
   }
 }
 
 async function matchSales(parts: ArrivalsParts, sales: readonly ArrivedSale[]): Promise<void> {
-  const { client, watches, readCollections, found } = parts;
+  const { client, watches, readCollections, found, isFull, onPage } = parts;
   const ids = sales.map(({ revealTxid: txid, index }) => ({ txid, index }));
   const collections = watches.wantsCollections ? await readCollections(client, ids) : [];
   for (const [nth, sale] of sales.entries()) {
@@ -108,19 +111,28 @@ async function matchSales(parts: ArrivalsParts, sales: readonly ArrivedSale[]): 
     watches.matchSale({ price, maker, taker, collection: collections[nth] ?? null }, (watch) =>
       found(watch, thing),
     );
+    if (isFull()) await onPage();
   }
 }
 
-function matchRunes({ watches, found }: ArrivalsParts, runes: readonly ArrivedRune[]): void {
+async function matchRunes(
+  { watches, found, isFull, onPage }: ArrivalsParts,
+  runes: readonly ArrivedRune[],
+): Promise<void> {
   for (const rune of runes) {
     const thing = runeThing(rune);
     watches.matchRune(rune.event, asRune(rune.rune), (watch) => found(watch, thing));
+    if (isFull()) await onPage();
   }
 }
 
-function matchReceipts({ watches, found }: ArrivalsParts, receipts: readonly ArrivedReceipt[]): void {
+async function matchReceipts(
+  { watches, found, isFull, onPage }: ArrivalsParts,
+  receipts: readonly ArrivedReceipt[],
+): Promise<void> {
   for (const receipt of receipts) {
     const thing = receiptFound(receipt);
     watches.matchReceipt(receipt.script, (watch) => found(watch, thing));
+    if (isFull()) await onPage();
   }
 }

@@ -27,6 +27,7 @@ import {
 import {
   type ChangedWatches,
   type FoundState,
+  keepNewest,
   readFindingsOfBlock,
   tellChanges,
   writeStates,
@@ -220,6 +221,7 @@ export class WatchesSession {
         if (sequence === null || since < sequence)
           writer.add({ watchId: id, thing, txid, facts, state, block, replacedBy: null });
       },
+      isFull: () => writer.isFull,
       onPage: () => writer.flush(),
     };
   }
@@ -237,6 +239,11 @@ class StatesWriter {
 
   get hasChanged(): boolean {
     return this.#changed.size > 0;
+  }
+
+  /** Whether the states must be stored before more are added, because they take too much memory. */
+  get isFull(): boolean {
+    return this.#states.size >= statesAtOnce;
   }
 
   add(state: FoundState): void {
@@ -257,6 +264,7 @@ class StatesWriter {
 
   /** Puts the messages in the outbox, and moves the offset. */
   async end(offset: WatchesOffset): Promise<void> {
+    await keepNewest(this.#tx, this.#changed);
     await tellChanges(this.#tx, this.#changed);
     await writeWatchesOffset(this.#tx, offset);
   }

@@ -75,12 +75,20 @@ export async function endGone(client: pg.ClientBase, ids: readonly string[]): Pr
 }
 
 /**
+ * The watches of a list that still tell their findings. Deleted watches, and watches of revoked keys, tell nothing more.
+ */
+export async function readTellingAmong(client: pg.ClientBase, ids: readonly string[]): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT id FROM service.watches WHERE id = ANY($1::uuid[]) AND end_reason IS DISTINCT FROM 'revoked'`,
+    [ids],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
  * How long ended watches, and findings after their last change, are kept, in days. A webhook is retried for three days.
  */
 const keptDays = 30;
-/** Maximum number of findings of a watch that are kept. A reader who is further behind has lost interest. */
-const findingsMax = 10_000;
-
 /** Deletes what is no longer kept. */
 export async function deleteOld(client: pg.ClientBase): Promise<void> {
   await client.query(
@@ -88,10 +96,5 @@ export async function deleteOld(client: pg.ClientBase): Promise<void> {
   );
   await client.query(
     `DELETE FROM service.watch_findings WHERE changed_at < now() - make_interval(days => ${keptDays})`,
-  );
-  await client.query(
-    `DELETE FROM service.watch_findings AS f USING service.watches AS w
-      WHERE w.id = f.watch_id AND w.found > ${findingsMax} AND f.number <= (
-        SELECT number FROM service.watch_findings WHERE watch_id = w.id ORDER BY number DESC OFFSET ${findingsMax} LIMIT 1)`,
   );
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { shownFinding } from '#watches/shown-finding.ts';
+import { type ShownFinding, shownFinding } from '#watches/shown-finding.ts';
 import {
   type FindingFacts,
   type FindingState,
@@ -7,7 +7,8 @@ import {
   type WatchKind,
   watchSecretName,
 } from '#watches/watch.ts';
-import { putWebhooksOf, type WebhookMessages } from '#webhooks/outbox.ts';
+import { putWebhooksOf, type WebhookAddress } from '#webhooks/outbox.ts';
+import { changeWaiting, lockLastWaiting } from '#webhooks/waiting-messages.store.ts';
 import { type FindingRow, findingColumns, findingOf, findingsChannel } from './findings.store.ts';
 
 /** The state of a thing that a watch found. */
@@ -77,10 +78,40 @@ export async function writeStates(
   for (const { id, before } of rows) if (!changed.has(id)) changed.set(id, before);
 }
 
+/** Maximum number of findings of a watch that are kept. A reader who is further behind has lost interest. */
+const findingsMax = 10_000;
+/** How many changes a watch has between two deletions of its oldest findings, so that each deletion deletes many. */
+const changesBetween = 1_000;
+
+/**
+ * Deletes the oldest findings of changed watches, so that each watch has at most `findingsMax`. Call it at the end of
+ * the transaction that wrote the states, before `tellChanges`.
+ */
+export async function keepNewest(tx: pg.ClientBase, changed: ChangedWatches): Promise<void> {
+  if (changed.size === 0) return;
+  await tx.query(
+    `WITH full_watches AS (
+       SELECT w.id, (SELECT number FROM service.watch_findings WHERE watch_id = w.id
+                      ORDER BY number DESC OFFSET ${findingsMax - changesBetween} LIMIT 1) AS last
+         FROM unnest($1::uuid[], $2::bigint[]) AS changed (id, before) JOIN service.watches AS w USING (id)
+        WHERE w.found > ${findingsMax - changesBetween}
+          AND w.last_number / ${changesBetween} > changed.before / ${changesBetween}
+     )
+     DELETE FROM service.watch_findings AS f USING full_watches
+      WHERE f.watch_id = full_watches.id AND f.number <= full_watches.last`,
+    [[...changed.keys()], [...changed.values()]],
+  );
+}
+
 /** Maximum number of findings in one message. A receiver reads the rest with the cursor. */
 export const toldMax = 100;
 /** Maximum number of watches whose messages are made at once, so that their findings fit in memory. */
 const watchesAtOnce = 100;
+/**
+ * Maximum number of waiting messages of a watch. A receiver that fails for days would otherwise get one message for
+ * each block and each round. While that many messages wait, the last message also stands for all later changes.
+ */
+const waitingMax = 3;
 
 interface ToldRow extends FindingRow {
   readonly kind: WatchKind;
@@ -91,21 +122,51 @@ interface ToldRow extends FindingRow {
 }
 
 /**
- * Puts one message for each changed watch with a webhook in the outbox, and notifies readers that wait for findings.
+ * Tells each changed watch with a webhook by one message in the outbox, and notifies readers that wait for findings.
  * Call it once, at the end of the transaction that wrote the states.
  */
 export async function tellChanges(tx: pg.ClientBase, changed: ChangedWatches): Promise<void> {
   const all = [...changed];
   if (all.length === 0) return;
   for (let from = 0; from < all.length; from += watchesAtOnce)
-    await putWebhooksOf(tx, await messagesOf(tx, all.slice(from, from + watchesAtOnce)));
+    await putMessages(tx, await messagesOf(tx, all.slice(from, from + watchesAtOnce)));
   await tx.query(`SELECT pg_notify('${findingsChannel}', '')`);
+}
+
+/** A message in JSON. `more`: number of changes that the message stands for, besides its findings. */
+interface ToldBody {
+  readonly id: string;
+  readonly kind: WatchKind;
+  /** The number of the last change that the message stands for. */
+  readonly number: number;
+  readonly findings: readonly ShownFinding[];
+  readonly more: number;
+}
+type Told = WebhookAddress & { readonly body: ToldBody };
+
+/** Puts messages in the outbox, or counts their changes in a message that waits there. */
+async function putMessages(tx: pg.ClientBase, told: readonly Told[]): Promise<void> {
+  const subjects = told.map(({ subject }) => subject);
+  const last = new Map((await lockLastWaiting(tx, subjects, waitingMax)).map((each) => [each.subject, each]));
+  const changed = told.flatMap(({ subject, body: { number, findings, more } }) => {
+    const waiting = last.get(subject);
+    if (waiting === undefined) return [];
+    const body = JSON.parse(waiting.body) as ToldBody;
+    return [{ ...waiting, body: { ...body, number, more: body.more + findings.length + more } }];
+  });
+  await changeWaiting(tx, changed);
+  await putWebhooksOf(
+    tx,
+    told
+      .filter(({ subject }) => !last.has(subject))
+      .map(({ body, ...address }) => ({ ...address, bodies: [body] })),
+  );
 }
 
 async function messagesOf(
   tx: pg.ClientBase,
   changed: readonly (readonly [id: string, before: number])[],
-): Promise<WebhookMessages[]> {
+): Promise<Told[]> {
   const { rows } = await tx.query<ToldRow>(
     `SELECT w.kind, w.webhook_url, w.secret_key, w.last_number, news.count, f.*
        FROM unnest($1::uuid[], $2::bigint[]) AS changed (id, before)
@@ -123,9 +184,7 @@ async function messagesOf(
     const { kind, webhook_url: url, secret_key: secretKey, last_number: number, count } = first;
     const findings = found.map((row) => shownFinding(findingOf(row)));
     const body = { id, kind, number, findings, more: count - findings.length };
-    return [
-      { subject: subjectOf({ id, kind }), url, secretOf: watchSecretName(id, secretKey), bodies: [body] },
-    ];
+    return [{ subject: subjectOf({ id, kind }), url, secretOf: watchSecretName(id, secretKey), body }];
   });
 }
 
