@@ -11,7 +11,7 @@ export interface ArrivedRune {
   readonly name: string;
   /** Null: pending, because the block decides the id. */
   readonly id: string | null;
-  /** The etching, or the transaction of the last mint. */
+  /** The etching, for both events. */
   readonly txid: Txid;
 }
 

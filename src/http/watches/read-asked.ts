@@ -1,3 +1,5 @@
+import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
+import { requireSales } from '#chain/sales/sale.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { refuseFaults } from '#http/orders/refuse-faults.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
@@ -6,7 +8,7 @@ import { RequestValues } from '#kernel/requests/request-values.ts';
 import { findMarketCollection } from '#market/collections/market-slug.store.ts';
 import type { AskedWatch, KeyWatches } from '#watches/key-watches.ts';
 import { readWatchCondition } from '#watches/reading/read-watch.ts';
-import type { SearchCondition } from '#watches/reading/watch-condition.ts';
+import type { SearchCondition, WatchCondition } from '#watches/reading/watch-condition.ts';
 import { type AskedCondition, type WatchKind, watchKinds } from '#watches/watch.ts';
 import type { SearchSubject } from './search-breadth.ts';
 
@@ -20,7 +22,9 @@ type Dependencies = Pick<AppDependencies, 'pool' | 'network'> & { readonly watch
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the body of a watch. Throws `request_invalid`, and `collection_unknown` if no collection has the slug.
+ * Reads the body of a watch. Throws `request_invalid`, and `collection_unknown` if no collection has the slug. Throws
+ * the errors of paths about sales and runes while this index has no sales or no runes, because the watch would find
+ * nothing.
  *
  * @param kind `null` if the body has the kind, which is then not `search`
  */
@@ -40,8 +44,7 @@ export async function readAsked(
   if (read.kind === 'faulty') throw refuseFaults([...read.faults, ...values.faults]);
   if (values.faults.length > 0) throw refuseFaults(values.faults);
   const { asked, condition } = read;
-  if (condition.kind === 'sales' && condition.sales.collection !== null)
-    await requireCollection(pool, condition.sales.collection, signal);
+  await requireFindable(pool, condition, signal);
   const subject = condition.kind === 'search' ? subjectOf(asked, condition.search) : null;
   return { kind: ofKind, condition: asked, webhookUrl: url, subject };
 }
@@ -67,12 +70,21 @@ function subjectOf(asked: AskedCondition, { corpus, match, hash, filter }: Searc
   return { question: { corpus, text, match, phrase }, filter };
 }
 
-async function requireCollection(
+async function requireFindable(
   pool: AppDependencies['pool'],
-  slug: string,
+  condition: WatchCondition,
   signal: AbortSignal,
 ): Promise<void> {
-  const found = await withSnapshot(pool, ({ client }) => findMarketCollection(client, slug), signal);
-  if (found === null)
-    throw new AppError('collection_unknown', 'no collection has this slug', { parameter: 'collection' });
+  if (condition.kind !== 'sales' && condition.kind !== 'runes') return;
+  await withSnapshot(
+    pool,
+    async ({ client }) => {
+      if (condition.kind === 'runes') return void (await requireRunes(client));
+      await requireSales(client);
+      const { collection } = condition.sales;
+      if (collection !== null && (await findMarketCollection(client, collection)) === null)
+        throw new AppError('collection_unknown', 'no collection has this slug', { parameter: 'collection' });
+    },
+    signal,
+  );
 }

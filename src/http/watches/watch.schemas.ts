@@ -69,8 +69,9 @@ export const searchBody = Type.Object(
   },
 );
 
+/** A price in sats. The reader of bodies takes at most 15 digits, which is above every price of the chain. */
 const price = (description: string): TSchema =>
-  given(description, { type: 'integer', minimum: 0, maximum: 2_100_000_000_000_000 }, 100_000);
+  given(description, { type: 'integer', minimum: 0, maximum: 999_999_999_999_999 }, 100_000);
 
 /** The body of a watch of another kind. */
 export const watchBody = Type.Object(
@@ -81,8 +82,8 @@ export const watchBody = Type.Object(
       { minLength: 1, maxLength: 200 },
       'bitcoin-frogs',
     ),
-    minPrice: price('sales: lowest price in sats'),
-    maxPrice: price('sales: highest price in sats'),
+    minPrice: price('sales: lowest price in sats, included'),
+    maxPrice: price('sales: highest price in sats, included'),
     address: givenText(
       'receipts: the address; sales: address of the seller or the buyer',
       acceptedForms.address,

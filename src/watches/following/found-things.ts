@@ -39,6 +39,10 @@ export function runeThing({ event, name, id, txid }: ArrivedRune): FoundThing {
 
 const mintedOut = 'minted-out';
 
+/** Facts that change when the block of a thing is undone and its transaction is pending again. */
+export const factsWhilePending = (thing: string): FindingFacts =>
+  /^[0-9a-f]{64}$/u.test(thing) ? { runeId: null } : {};
+
 /** Whether a thing can be pending. The end of a rune's mints is known only from blocks. */
 export const canBePending = (thing: string): boolean => !thing.endsWith(` ${mintedOut}`);
 

@@ -6,7 +6,7 @@ import {
   readPendingFindings,
   readPendingTxids,
 } from '#watches/store/write-findings.ts';
-import { canBePending } from './found-things.ts';
+import { canBePending, factsWhilePending } from './found-things.ts';
 
 /**
  * The states of findings whose block is no longer in the chain. A finding whose transaction is back in the mempool is
@@ -23,7 +23,7 @@ export async function statesAfterUndo(
       watchId,
       thing,
       txid,
-      facts: {},
+      facts: isPending ? factsWhilePending(thing) : {},
       replacedBy: null,
       state: isPending ? 'pending' : 'reorganised',
       block: isPending || height === null || hash === null ? null : { height, hash },

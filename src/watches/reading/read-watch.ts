@@ -107,11 +107,12 @@ function readSales(values: RequestValues, body: Body, network: NetworkParameters
   const script = readScript(values, body['address'], network);
   if (least !== null && most !== null && least > most)
     return values.sentence('minPrice', 'minPrice is above maxPrice, so no sale can match');
-  const isEvery = [collection, script, least, most].every((part) => part === null);
+  // every price is at least 0
+  const isEvery = [collection, script, least || null, most].every((part) => part === null);
   if (isEvery && values.faults.length === 0)
     return values.sentence(
       'collection',
-      'a watch of sales needs collection, address, minPrice or maxPrice, because it would find every sale',
+      'a watch of sales needs collection, address, a minPrice above 0, or maxPrice, because it would find every sale',
     );
   return {
     collection,

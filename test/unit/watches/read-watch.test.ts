@@ -71,6 +71,7 @@ test.each<[WatchKind, Record<string, unknown>, string, string]>([
   ['children', {}, 'parent', 'required'],
   ['children', { parent: id, text: 'abc' }, 'text', 'not a field of a watch of children'],
   ['sales', {}, 'collection', 'every sale'],
+  ['sales', { minPrice: 0 }, 'collection', 'every sale'],
   ['sales', { minPrice: 2, maxPrice: 1 }, 'minPrice', 'above maxPrice'],
   ['sales', { minPrice: -1 }, 'minPrice', 'whole number'],
   ['sales', { collection: '../x' }, 'collection', 'slug'],

@@ -30,6 +30,9 @@ beforeAll(async () => {
       return given.access;
     },
   });
+  await http.database.pool.query(
+    "INSERT INTO chain.derived_tables (name, from_height, is_followed) VALUES ('sales', 0, true), ('runes', 0, true)",
+  );
   key = (await giveKey(http.database.pool, { rate: '0' })).key;
   other = (await giveKey(http.database.pool, { rate: '0' })).key;
 }, 60_000);
@@ -251,6 +254,7 @@ describe('a watch of another kind', () => {
     [{ kind: 'sales', collection: '../etc' }, 400, 'collection'],
     [{ kind: 'sales', minPrice: -1 }, 400, 'minPrice'],
     [{ kind: 'sales', minPrice: 1.5 }, 400, 'minPrice'],
+    [{ kind: 'sales', minPrice: 0 }, 400, 'collection'],
     [{ kind: 'sales', minPrice: 10, maxPrice: 5 }, 400, 'minPrice'],
     [{ kind: 'sales', address: 'nowhere' }, 400, 'address'],
     [{ kind: 'sales', minPrice: 1, rune: 'DOG' }, 400, 'rune'],
@@ -352,5 +356,18 @@ describe('findings', () => {
       expect((await http.app.inject({ url })).statusCode).toBe(404);
     await ask('DELETE', `/searches/${id}`);
     expect((await http.app.inject({ url: `${pathname}${search}` })).statusCode).toBe(404);
+  });
+
+  test('of a feed that fails leave no token in the log', async () => {
+    const { feedUrl } = await saved();
+    const { pathname, search } = new URL(feedUrl);
+    await http.database.pool.query('ALTER TABLE service.watch_findings RENAME TO away');
+    try {
+      expect((await http.app.inject({ url: `${pathname}${search}` })).statusCode).toBe(500);
+    } finally {
+      await http.database.pool.query('ALTER TABLE service.away RENAME TO watch_findings');
+    }
+    expect(http.logged.at(-1)).toMatchObject({ msg: 'request failed', url: `${pathname}?***` });
+    expect(JSON.stringify(http.logged)).not.toContain(search.slice('?token='.length));
   });
 });
