@@ -108,7 +108,7 @@ function readSales(values: RequestValues, body: Body, network: NetworkParameters
   if (least !== null && most !== null && least > most)
     return values.sentence('minPrice', 'minPrice is above maxPrice, so no sale can match');
   // every price is at least 0
-  const isEvery = [collection, script, least || null, most].every((part) => part === null);
+  const isEvery = [collection, script, least === 0n ? null : least, most].every((part) => part === null);
   if (isEvery && values.faults.length === 0)
     return values.sentence(
       'collection',

@@ -229,10 +229,10 @@ describe('findings', () => {
 
     const messages = await messagesOf(`search ${flooded.id}`);
     expect(messages).toHaveLength(1);
-    const told = JSON.parse(String(messages[0]?.['body'])) as { findings: Json[] } & Json;
+    const told = JSON.parse(String(messages[0]?.['body'])) as { findings: { number: number }[] } & Json;
     expect(told).toMatchObject({ id: flooded.id, kind: 'search', number: flood, more: flood - 100 });
     expect(told.findings).toHaveLength(100);
-    const rest = await findingsOf(flooded, `?after=${told.findings.at(-1)?.['number']}&limit=1000`);
+    const rest = await findingsOf(flooded, `?after=${told.findings.at(-1)?.number}&limit=1000`);
     expect(rest).toHaveLength(flood - 100);
     const all = await findingsOf(flooded, '?limit=1000');
     expect([...told.findings, ...rest]).toEqual(all);

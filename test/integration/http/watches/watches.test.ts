@@ -363,7 +363,7 @@ describe('findings', () => {
     const { pathname, search } = new URL(feedUrl);
     await http.database.pool.query('ALTER TABLE service.watch_findings RENAME TO away');
     try {
-      expect((await http.app.inject({ url: `${pathname}${search}` })).statusCode).toBe(500);
+      expect((await http.app.inject({ url: `${pathname}${search}` })).statusCode).toBeGreaterThanOrEqual(500);
     } finally {
       await http.database.pool.query('ALTER TABLE service.away RENAME TO watch_findings');
     }
