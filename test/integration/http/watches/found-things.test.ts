@@ -57,6 +57,9 @@ beforeAll(async () => {
     },
   );
   key = (await giveKey(http.database.pool, { rate: '0' })).key;
+  await http.database.pool.query(
+    "INSERT INTO chain.derived_tables (name, from_height, is_followed) VALUES ('sales', 0, true), ('runes', 0, true)",
+  );
   clients = await Promise.all([http.database.pool.connect(), http.database.pool.connect()]);
 }, 60_000);
 afterAll(async () => {
@@ -88,13 +91,20 @@ async function watch(body: object, as = key): Promise<WatchJson> {
 const findingsOf = async ({ id }: WatchJson, query = ''): Promise<Json[]> =>
   (await ask<{ findings: Json[] }>('GET', `/watches/${id}/findings${query}`)).body.findings;
 
-/** Adds the row of a block to the outbox. */
-const arrive = (height: number): Promise<unknown> =>
-  http.database.pool.query(
+/** Adds the row of a block to the outbox. The block before was the last one that was matched. */
+async function arrive(height: number): Promise<void> {
+  const { pool } = http.database;
+  await pool.query(
+    `UPDATE service.watches_offset
+        SET height = $1, sequence = (SELECT coalesce(max(sequence), 0) FROM chain.outbox)`,
+    [height - 1],
+  );
+  await pool.query(
     `INSERT INTO chain.outbox (sequence, height, block_hash, event_count)
      SELECT coalesce(max(sequence), 0) + 1, $1, $2, 0 FROM chain.outbox`,
     [height, blockHashOf(height)],
   );
+}
 
 /** One round of a process that has just begun to follow. Such a process looks up at once which watches end. */
 async function followOnce(): Promise<void> {
@@ -116,6 +126,8 @@ describe('a watch of an index that lacks a table', () => {
   const runes = { kind: 'runes', event: 'etched' };
 
   test('is refused with the errors of other paths', async () => {
+    const { pool } = http.database;
+    await pool.query('UPDATE chain.derived_tables SET is_followed = false, is_wanted = false');
     expect(await ask('POST', '/watches', { body: sales })).toMatchObject({
       status: 404,
       body: { code: 'sales_not_indexed' },
@@ -124,17 +136,13 @@ describe('a watch of an index that lacks a table', () => {
       status: 404,
       body: { code: 'runes_not_indexed' },
     });
-    for (const name of ['sales', 'runes'])
-      await http.database.pool.query(
-        'INSERT INTO chain.derived_tables (name, from_height, is_followed) VALUES ($1, 0, false)',
-        [name],
-      );
+    await pool.query('UPDATE chain.derived_tables SET is_wanted = true');
     for (const body of [sales, runes])
       expect(await ask('POST', '/watches', { body })).toMatchObject({
         status: 503,
         body: { code: 'derived_table_behind' },
       });
-    await http.database.pool.query('UPDATE chain.derived_tables SET is_followed = true');
+    await pool.query('UPDATE chain.derived_tables SET is_followed = true');
     for (const body of [sales, runes])
       expect(await ask('POST', '/watches', { body })).toMatchObject({ status: 200 });
   });
@@ -284,18 +292,18 @@ describe('findings', () => {
     ]);
   });
 
-  test('and waiting messages are deleted with their watch', async () => {
-    const flooded = (await ask<{ searches: WatchJson[] }>('GET', '/searches')).body.searches.find(
-      ({ webhookUrl }) => webhookUrl === 'https://shop.example/hooks',
-    );
+  test('are deleted with their watch at once, and the waiting messages a little later', async () => {
+    const flooded = await watch({ text: 'flooded', webhookUrl: 'https://shop.example/hooks' });
+    await arrive(1);
+    await followOnce();
     const count = `SELECT count(*) AS count FROM service.watch_findings WHERE watch_id = $1`;
-    expect(await rowsOf(count, flooded?.id)).toEqual([{ count: flood }]);
-    expect(await messagesOf(`search ${flooded?.id}`)).toMatchObject([{ state: 'waiting' }]);
-    expect(await ask('DELETE', `/watches/${flooded?.id}`)).toMatchObject({
+    expect(await rowsOf(count, flooded.id)).toEqual([{ count: flood }]);
+    expect(await messagesOf(`search ${flooded.id}`)).toMatchObject([{ state: 'waiting' }]);
+    expect(await ask('DELETE', `/watches/${flooded.id}`)).toMatchObject({
       body: { watch: { active: false, found: flood } },
     });
-    expect(await rowsOf(count, flooded?.id)).toEqual([{ count: 0 }]);
+    expect(await rowsOf(count, flooded.id)).toEqual([{ count: 0 }]);
     await followOnce();
-    expect(await messagesOf(`search ${flooded?.id}`)).toEqual([]);
+    expect(await messagesOf(`search ${flooded.id}`)).toEqual([]);
   });
 });
