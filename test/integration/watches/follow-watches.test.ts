@@ -50,6 +50,11 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('watches, beside a real no
     });
     key = await newKey(live.database.pool);
     follow();
+    // a watch that is stored before the first round of all does not find what is already pending
+    await live.eventually(async () => {
+      const { rows } = await live.database.pool.query('SELECT FROM service.watches_offset');
+      expect(rows).toHaveLength(1);
+    });
   });
   afterAll(async () => {
     await stop();
