@@ -185,7 +185,7 @@ function pendingBody(
 
 function moveRows(moves: readonly PendingMoveLine[]): Markup {
   const party = (address: string | null): HtmlValue =>
-    address === null ? unknownWords(null) : addressLink(address, { isBare: true });
+    address === null ? unknownWords(null) : addressLink(address);
   return html`<div class="scroll"><table class="rows stacked">
 <thead><tr><th scope="col">Inscription</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Transaction</th><th scope="col" class="num">Fee rate</th></tr></thead>
 <tbody>

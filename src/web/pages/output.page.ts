@@ -78,7 +78,7 @@ ${kind === 'output' && html`<p class="tools"><a href="/r/utxo/${outpoint}">Its c
 function outputFacts({ value, spent, block, isPending, ...owner }: OutputView, txid: string): HtmlValue {
   return [
     fact('Value', value === null ? unknownWords(null) : satsWords(value)),
-    fact('Address', ownerWords(owner)),
+    fact('Address', ownerWords(owner, true)),
     owner.script !== null && fact('Script', owner.script),
     fact('State', spentWords(spent)),
     fact('Transaction', transactionLink(txid, { isWhole: true })),
@@ -139,7 +139,7 @@ ${ranges.map(
   <th scope="row" data-label="From">${satLink(start)}</th>
   <td data-label="To">${satLink(end - 1)}</td>
   <td class="num" data-label="Sats">${grouped(end - start)}</td>
-  <td data-label="Satributes">${satributes.length === 0 ? html`<span class="faint">none</span>` : satributes.map(({ id, title: words }) => html`<a class="chip" href="/satributes/${id}">${words}</a> `)}</td>
+  <td data-label="Satributes">${satributes.length === 0 ? html`<span class="faint">none</span>` : html`<span>${satributes.map(({ id, title: words }) => html`<a class="chip" href="/satributes/${id}">${words}</a> `)}</span>`}</td>
 </tr>
 `,
 )}

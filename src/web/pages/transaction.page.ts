@@ -249,7 +249,7 @@ ${lines.map(
 }
 
 const party = (address: string | null): Markup =>
-  address === null ? html`<span class="faint">no address</span>` : addressLink(address, { isBare: true });
+  address === null ? html`<span class="faint">no address</span>` : addressLink(address);
 
 function movedSection(moved: ListOf<MovedLine>): HtmlValue {
   return listSection(
@@ -261,8 +261,8 @@ function movedSection(moved: ListOf<MovedLine>): HtmlValue {
 ${lines.map(
   ({ inscription, from, to }) => html`<tr>
   <th scope="row" data-label="Inscription">${inscriptionLink(inscription)}</th>
-  <td data-label="From">${from === null ? 'the fee of its reveal' : outputLink(from, { isBare: true })}</td>
-  <td data-label="To">${to === null ? 'into the fee' : outputLink(to, { isBare: true })}</td>
+  <td data-label="From">${from === null ? 'the fee of its reveal' : outputLink(from)}</td>
+  <td data-label="To">${to === null ? 'into the fee' : outputLink(to)}</td>
 </tr>
 `,
 )}
@@ -291,7 +291,7 @@ ${lines.map(
   <th scope="row" data-label="Rune">${runeName(rune)}</th>
   <td data-label="What">${runeWords[kind]}</td>
   <td class="num" data-label="Amount">${groupedDecimal(amount)} ${runeSymbol(symbol)}</td>
-  <td data-label="Output">${outpoint === null ? html`<span class="faint">none</span>` : outputLink(outpoint, { isBare: true })}</td>
+  <td data-label="Output">${outpoint === null ? html`<span class="faint">none</span>` : outputLink(outpoint)}</td>
 </tr>
 `,
 )}

@@ -58,8 +58,11 @@ ${lines.map(
 }
 
 /** The address of a script. If the script has no address, this is the type of the script. */
-export function ownerWords({ address, script }: Pick<OutputLine, 'address' | 'script'>): HtmlValue {
-  if (address !== null) return addressLink(address, { isBare: true });
+export function ownerWords(
+  { address, script }: Pick<OutputLine, 'address' | 'script'>,
+  isWhole = false,
+): HtmlValue {
+  if (address !== null) return addressLink(address, { isWhole });
   return script === null ? unknownWords(null) : html`<span class="faint">${script}</span>`;
 }
 
@@ -87,9 +90,9 @@ export function spentWords(spent: SpentState): HtmlValue {
     case 'unknown':
       return unknownWords(null);
     case 'pending':
-      return html`<span class="chip part">spent in the mempool</span>${spent.txid !== null && html` by ${transactionLink(spent.txid, { isBare: true })}`}`;
+      return html`<span class="chip part">spent in the mempool</span>${spent.txid !== null && html` by ${transactionLink(spent.txid)}`}`;
     case 'spent':
-      return html`<span class="chip">spent</span>${spent.height !== null && html` in block ${heightLink(spent.height)}`}${spent.txid !== null && html` by ${transactionLink(spent.txid, { isBare: true })}`}`;
+      return html`<span class="chip">spent</span>${spent.height !== null && html` in block ${heightLink(spent.height)}`}${spent.txid !== null && html` by ${transactionLink(spent.txid)}`}`;
     default:
       return unreachable(spent);
   }

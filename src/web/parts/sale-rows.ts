@@ -62,7 +62,7 @@ export const washChip: HtmlValue = html` <span class="chip" title="Seller and bu
 export const party = (text: string, isWhole = false): Markup =>
   isScript(text)
     ? html`<span class="mono${isWhole ? ' wrap' : ''}" title="${text}">${isWhole ? text : `${text.slice(0, 15)}…`}</span>`
-    : addressLink(text, { isWhole, isBare: !isWhole });
+    : addressLink(text, { isWhole });
 
 export const buyer = (taker: string | null, isWhole = false): Markup =>
   taker === null
