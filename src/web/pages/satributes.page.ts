@@ -97,7 +97,7 @@ ${rule.count !== undefined && row('Ranges', grouped(rule.count))}
 ${rule.why !== undefined && row('Unknown because', rule.why)}
 </dl>
 <form class="find" action="/satributes/${id}" method="get"><label>Does a sat have it?
-<input name="sat" required maxlength="80" autocomplete="off" spellcheck="false" value="${explain?.sat ?? ''}" placeholder="number, name, degree, decimal or percentile"></label>
+<input name="sat" required maxlength="80" autocomplete="off" spellcheck="false" value="${explain?.sat ?? ''}" size="44" placeholder="number, name, degree, decimal or percentile"></label>
 <button type="submit">Explain</button></form>
 ${explain !== undefined && explanation(view, explain)}
 ${ranges.length > 0 && rangeList(ranges, more)}

@@ -22,6 +22,14 @@ const layoutFaults = `(() => {
     const name = (element) => element.tagName.toLowerCase() + (element.className ? '.' + element.className : '');
     faults.push('wider than the screen: ' + wide.slice(-3).map(name).join(', '));
   }
+  // a wide table becomes a list on phones: two cells on one line would touch
+  if (innerWidth <= 640) {
+    const beside = [...document.querySelectorAll('.stacked tr:not(thead tr)')].find((row) =>
+      [...row.cells].some((cell) => cell.getClientRects().length > 0 && cell.offsetWidth < row.clientWidth - 1));
+    if (beside) faults.push('cells on one line: ' + beside.textContent.trim().replaceAll(/\\s+/gu, ' ').slice(0, 60));
+  }
+  for (const field of document.querySelectorAll('textarea'))
+    if (field.scrollHeight > field.clientHeight + 1) faults.push('part of a field is hidden: ' + field.id);
   const walker = document.createTreeWalker(document.querySelector('main') ?? document.body, NodeFilter.SHOW_TEXT);
   const range = document.createRange();
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
@@ -39,16 +47,24 @@ const layoutFaults = `(() => {
 
 /**
  * Code that runs in the page, and finds targets that are too small for a finger. Each target must be at least 44 px
- * high or wide, except links within a text (WCAG 2.5.5).
+ * high, except links within a text (WCAG 2.5.5), and its word must be in the middle of that height.
  */
 export const smallTargets = `(() => {
   const isInText = (element) => element.matches('a') && getComputedStyle(element).display === 'inline';
+  const isOffCentre = (element) => {
+    if (element.childElementCount > 0 || element.textContent.trim() === '' || !element.matches('a, button')) return false;
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    const [word, box] = [range.getBoundingClientRect(), element.getBoundingClientRect()];
+    return Math.abs(word.top + word.bottom - box.top - box.bottom) > 12;
+  };
   return [...document.querySelectorAll('a[href], button, summary, select, input:not([type=hidden], [type=radio], [type=checkbox], [type=file])')]
     .filter((element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !isInText(element) && !element.closest('.skip'))
     .flatMap((element) => {
       const { height, width } = element.getBoundingClientRect();
-      if (width <= 1 || height >= 43.5) return [];
-      return [element.outerHTML.slice(0, 90) + ' is ' + Math.round(height) + ' px high'];
+      const name = element.outerHTML.slice(0, 90);
+      if (width <= 1 || height >= 43.5) return isOffCentre(element) ? [name + ' has its word not in the middle'] : [];
+      return [name + ' is ' + Math.round(height) + ' px high'];
     });
 })()`;
 
