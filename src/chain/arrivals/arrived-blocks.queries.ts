@@ -22,6 +22,9 @@ export interface ChainChange {
   readonly next: number;
 }
 
+/** A block by its height and hash. */
+export type BlockPlace = Pick<ChainChange, 'height' | 'hash'>;
+
 /** Maximum number of rows of the outbox that are read at once. */
 const changesMax = 100;
 
@@ -100,4 +103,19 @@ export async function readSequenceBefore(client: ClientBase, height: number): Pr
     [height],
   );
   return rows[0]?.before ?? 0;
+}
+
+/** The blocks of a list that are not in the chain. Blocks below the first block of the index are left out. */
+export async function readAbsentBlocks(
+  client: ClientBase,
+  blocks: readonly BlockPlace[],
+): Promise<BlockPlace[]> {
+  if (blocks.length === 0) return [];
+  const { rows } = await client.query<BlockPlace>(
+    `SELECT given.height, given.hash FROM unnest($1::integer[], $2::bytea[]) AS given (height, hash)
+      WHERE NOT EXISTS (SELECT FROM chain.blocks AS b WHERE b.height = given.height AND b.hash = given.hash)
+        AND given.height >= (SELECT min(height) FROM chain.blocks)`,
+    [blocks.map(({ height }) => height), blocks.map(({ hash }) => hash)],
+  );
+  return rows;
 }

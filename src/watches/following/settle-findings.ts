@@ -26,7 +26,7 @@ export async function statesAfterUndo(
       facts: isPending ? factsWhilePending(thing) : {},
       replacedBy: null,
       state: isPending ? 'pending' : 'reorganised',
-      block: isPending || height === null || hash === null ? null : { height, hash },
+      block: height === null || hash === null ? null : { height, hash },
     };
   });
 }

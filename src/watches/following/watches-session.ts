@@ -37,6 +37,7 @@ import type { FoundThing } from './found-things.ts';
 import { type ArrivalsParts, matchBlock, matchPending, type ReadCollections } from './match-arrivals.ts';
 import { planOffset } from './plan-offset.ts';
 import { LeavingFindings, statesAfterUndo } from './settle-findings.ts';
+import { readLostBlocks, UndoneBlocks } from './undone-blocks.ts';
 
 /** Number of found things that are stored at once. More things would take too much memory. */
 const statesAtOnce = 5_000;
@@ -62,6 +63,9 @@ export class WatchesSession {
   readonly #leaving = new LeavingFindings();
   #mark = '';
   #offset: WatchesOffset | null = null;
+  readonly #undone = new UndoneBlocks();
+  /** Whether the blocks of confirmed findings were compared with the chain. An index that is made again needs it again. */
+  #isCompared = false;
   /** The revision of the mempool's tables that was matched last. */
   #revision = -1;
 
@@ -97,9 +101,48 @@ export class WatchesSession {
     const changes = await readChainChanges(reader, offset.sequence);
     for (const change of changes) await this.#apply(reader, change);
     const last = changes.at(-1);
-    if (last !== undefined && last.sequence < index.lastSequence) return true;
+    const now = Date.now();
+    if (last !== undefined) {
+      this.#undone.chainChanged(now);
+      // a new block may have a pending transaction, although the mempool's tables are the same
+      this.#revision = -1;
+      if (last.sequence < index.lastSequence) return true;
+    }
+    if (await this.#hasLostBlocks(reader, index)) return true;
+    if (this.#undone.isIncomplete(index.height, now)) return false;
+    await this.#settleUndone(reader);
     if (pending !== null) await this.#followPending(reader, pending);
     return false;
+  }
+
+  /**
+   * Compares the blocks of confirmed findings with the chain, once the chain is as high as the matched blocks. Returns true
+   * if any block is not in the chain. The offset is then below that block, so that the next rounds match its branch.
+   */
+  async #hasLostBlocks(reader: pg.ClientBase, index: IndexPosition): Promise<boolean> {
+    const offset = this.#offset as WatchesOffset;
+    if (this.#isCompared || index.height < offset.height) return false;
+    const lost = await readLostBlocks(this.#options.client, reader);
+    this.#isCompared = true;
+    if (lost.length === 0) return false;
+    for (const block of lost) this.#undone.add(block);
+    this.#undone.chainChanged(Date.now());
+    const height = Math.min(offset.height, ...lost.map((block) => block.height - 1));
+    await this.#store({ ...offset, sequence: await readSequenceBefore(reader, height + 1), height }, false);
+    return true;
+  }
+
+  /** Decides the states of findings whose blocks were undone and are not confirmed again. */
+  async #settleUndone(reader: pg.ClientBase): Promise<void> {
+    if (this.#undone.size === 0) return;
+    await withTransaction(this.#options.client, async (tx) => {
+      const writer = new StatesWriter(tx);
+      for (const { hash } of this.#undone.all)
+        for await (const findings of readFindingsOfBlock(tx, hash))
+          await writer.write(await statesAfterUndo(reader, findings));
+      await writer.end(this.#offset as WatchesOffset);
+    });
+    this.#undone.clear();
   }
 
   /** Loads watches that were created, and forgets watches that have ended, since the last round. */
@@ -139,16 +182,13 @@ export class WatchesSession {
       // without watches, the stored offset may be old, because a later start jumps again
       const isOther = known === null || known.identity !== plan.offset.identity;
       const isBefore = plan.offset.height < 0 && known?.sequence !== plan.offset.sequence;
-      if (isOther || isBefore) await this.#store(plan.offset, false);
+      if (isOther || isBefore) await this.#store(plan.offset, isOther);
       this.#offset = plan.offset;
       return null;
     }
     const sequence = await readSequenceBefore(reader, plan.height + 1);
     const { position } = known ?? { position: 0 };
     await this.#store({ identity: index.identity, sequence, height: plan.height, position }, true);
-    // the next round loads the watches again, because all of them now match from the first row of the outbox on
-    this.#watches.change([], [...this.#watches.ids]);
-    this.#mark = '';
     return null;
   }
 
@@ -159,6 +199,12 @@ export class WatchesSession {
       await writeWatchesOffset(tx, offset);
     });
     this.#offset = offset;
+    if (!isOther) return;
+    // the next round loads the watches again, because all of them now match from the first row of the outbox on
+    this.#watches.change([], [...this.#watches.ids]);
+    this.#mark = '';
+    this.#undone.clear();
+    this.#isCompared = false;
   }
 
   /** Applies one change of the chain, in one transaction with the offset. */
@@ -172,19 +218,15 @@ export class WatchesSession {
     };
     await withTransaction(this.#options.client, async (tx) => {
       const writer = new StatesWriter(tx);
-      // a block that was applied again by the moment of this round stays confirmed
-      if (isUndo && !isInChain)
-        for await (const findings of readFindingsOfBlock(tx, hash))
-          await writer.write(await statesAfterUndo(reader, findings));
       if (!isUndo && isInChain && height > offset.height && sequence > this.#watches.since)
-        await matchBlock(
-          this.#partsOf(reader, writer, { state: 'confirmed', block: { height, hash } }, sequence),
-          change,
-        );
+        await matchBlock(this.#partsOf(reader, writer, confirmedIn(change), sequence), change);
       await writer.end(next);
     });
     failpoint('watches-block');
     this.#offset = next;
+    // a block that was applied again by the moment of this round stays confirmed
+    if (isInChain) this.#undone.applied(hash);
+    else if (isUndo) this.#undone.add(change);
   }
 
   async #followPending(reader: pg.ClientBase, { revision, position, leftOut }: PendingMoment): Promise<void> {
@@ -226,6 +268,11 @@ export class WatchesSession {
     };
   }
 }
+
+const confirmedIn = ({ height, hash }: ChainChange): Pick<FoundState, 'state' | 'block'> => ({
+  state: 'confirmed',
+  block: { height, hash },
+});
 
 /** Stores states in a transaction, a bounded number at once. */
 class StatesWriter {

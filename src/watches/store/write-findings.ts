@@ -17,7 +17,7 @@ export interface FoundState {
   readonly thing: string;
   readonly state: FindingState;
   readonly txid: Uint8Array;
-  /** The block of a `confirmed` finding, and the former block of a `reorganised` finding. Otherwise null. */
+  /** The block of a `confirmed` finding. The former block of a finding whose block was undone. Otherwise null. */
   readonly block: { readonly height: number; readonly hash: Uint8Array } | null;
   readonly replacedBy: Uint8Array | null;
   readonly facts: FindingFacts;
@@ -28,7 +28,8 @@ export type ChangedWatches = Map<string, number>;
 
 /**
  * Stores states, and counts the numbers of the watches up. A state that equals the stored state is left out, so that no
- * state is told twice. States of watches that have ended are left out, too.
+ * state is told twice. States of watches that have ended are left out, too. A finding that is confirmed becomes pending
+ * only by a state with its block, which was undone, because the mempool's tables may keep a mined transaction for a moment.
  *
  * @param states each thing of a watch at most once
  */
@@ -48,7 +49,9 @@ export async function writeStates(
               row_number() OVER (PARTITION BY given.watch_id ORDER BY nth) AS step
          FROM given JOIN service.watches AS w ON w.id = given.watch_id AND w.ended_at IS NULL
          LEFT JOIN service.watch_findings AS f ON f.watch_id = given.watch_id AND f.thing = given.thing
-        WHERE f.watch_id IS NULL OR f.state <> given.state
+        WHERE f.watch_id IS NULL
+           OR (f.state <> given.state AND NOT (f.state = 'confirmed' AND given.state = 'pending'
+                                               AND f.block_hash IS DISTINCT FROM given.block_hash))
            OR (given.state = 'confirmed' AND f.block_hash <> given.block_hash)
      ), raised AS (
        UPDATE service.watches AS w SET last_number = last_number + n.count, found = found + n.fresh
@@ -57,7 +60,8 @@ export async function writeStates(
      ), written AS (
        INSERT INTO service.watch_findings AS f
               (watch_id, thing, state, number, txid, height, block_hash, replaced_by, facts)
-       SELECT watch_id, thing, state, before + step, txid, height, block_hash, replaced_by, facts::jsonb
+       SELECT watch_id, thing, state, before + step, txid, CASE WHEN state <> 'pending' THEN height END,
+              CASE WHEN state <> 'pending' THEN block_hash END, replaced_by, facts::jsonb
          FROM news JOIN raised ON raised.id = news.watch_id
        ON CONFLICT (watch_id, thing) DO UPDATE SET state = excluded.state, number = excluded.number,
          height = excluded.height, block_hash = excluded.block_hash, replaced_by = excluded.replaced_by,
@@ -195,7 +199,10 @@ export interface KeptFinding {
   readonly txid: Buffer;
   readonly height: number | null;
   readonly hash: Buffer | null;
+  readonly changedAt: Date;
 }
+
+const keptColumns = `watch_id AS "watchId", thing, txid, height, block_hash AS hash, changed_at AS "changedAt"`;
 
 /** Maximum number of findings that are read at once. */
 const keptAtOnce = 5_000;
@@ -208,7 +215,7 @@ export async function* readFindingsOfBlock(
   let after: readonly [string, string] = ['00000000-0000-0000-0000-000000000000', ''];
   for (;;) {
     const { rows } = await client.query<KeptFinding>(
-      `SELECT watch_id AS "watchId", thing, txid, height, block_hash AS hash FROM service.watch_findings
+      `SELECT ${keptColumns} FROM service.watch_findings
         WHERE block_hash = $1 AND state = 'confirmed' AND (watch_id, thing) > ($2::uuid, $3)
         ORDER BY watch_id, thing LIMIT ${keptAtOnce}`,
       [Buffer.from(hash), ...after],
@@ -235,7 +242,7 @@ export async function readPendingFindings(
   txids: readonly Buffer[],
 ): Promise<KeptFinding[]> {
   const { rows } = await client.query<KeptFinding>(
-    `SELECT watch_id AS "watchId", thing, txid, height, block_hash AS hash FROM service.watch_findings
+    `SELECT ${keptColumns} FROM service.watch_findings
       WHERE state = 'pending' AND txid = ANY($1) ORDER BY watch_id, thing`,
     [txids],
   );
