@@ -2294,7 +2294,7 @@ CREATE TABLE service.watch_findings (
   CONSTRAINT watch_findings_height_check CHECK ((height >= 0)),
   CONSTRAINT watch_findings_number_check CHECK ((number >= 1)),
   CONSTRAINT watch_findings_replaced_by_check CHECK ((length(replaced_by) = 32)),
-  CONSTRAINT watch_findings_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'confirmed'::text, 'replaced'::text, 'reorganised'::text]))),
+  CONSTRAINT watch_findings_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'confirmed'::text, 'replaced'::text, 'void'::text, 'reorganised'::text]))),
   CONSTRAINT watch_findings_thing_check CHECK (((length(thing) >= 1) AND (length(thing) <= 200))),
   CONSTRAINT watch_findings_txid_check CHECK ((length(txid) = 32)),
   CONSTRAINT watch_findings_watch_id_fkey FOREIGN KEY (watch_id) REFERENCES service.watches(id) ON DELETE CASCADE
@@ -2362,6 +2362,14 @@ CREATE TABLE service.watches_offset (
   CONSTRAINT watches_offset_mempool_position_check CHECK ((mempool_position >= 0)),
   CONSTRAINT watches_offset_one_check CHECK (one),
   CONSTRAINT watches_offset_sequence_check CHECK ((sequence >= 0))
+);
+
+CREATE TABLE service.watches_owed (
+  derived text NOT NULL,
+  height integer NOT NULL,
+  CONSTRAINT watches_owed_pkey PRIMARY KEY (derived),
+  CONSTRAINT watches_owed_derived_check CHECK (((length(derived) >= 1) AND (length(derived) <= 100))),
+  CONSTRAINT watches_owed_height_check CHECK ((height >= 0))
 );
 
 CREATE TABLE service.webhook_hosts (

@@ -75,6 +75,7 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   watch_findings: 'src/watches',
   watches: 'src/watches',
   watches_offset: 'src/watches',
+  watches_owed: 'src/watches',
   mint_allowances: 'src/collections',
   mint_collections: 'src/collections',
   mint_files: 'src/collections',

@@ -41,9 +41,10 @@ export interface Watch {
  * - `pending`: its transaction is in the mempool.
  * - `confirmed`: its transaction is in a block of the chain.
  * - `replaced`: its transaction left the mempool without a block.
+ * - `void`: its transaction was mined, but does not make the thing.
  * - `reorganised`: its block is no longer in the chain, and its transaction is not in the mempool.
  */
-export type FindingState = 'pending' | 'confirmed' | 'replaced' | 'reorganised';
+export type FindingState = 'pending' | 'confirmed' | 'replaced' | 'void' | 'reorganised';
 
 /** Fields of a finding that depend on the kind of its watch. */
 export type FindingFacts = Readonly<Record<string, string | number | boolean | null>>;

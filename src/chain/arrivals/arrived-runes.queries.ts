@@ -49,12 +49,16 @@ export async function readArrivedRunes(client: ClientBase, height: number): Prom
   return [...etched.map(runeOf('etched')), ...minted.map(runeOf('minted-out'))];
 }
 
-/** Etchings of pending transactions at positions above `after` that would make a rune in the next block. */
+/**
+ * Etchings of pending transactions at positions above `after` that would make a rune in the next block. The mempool's
+ * tables may still have an etching that is in a block, or one whose name was just taken.
+ */
 export async function readPendingEtchings(client: ClientBase, after: number): Promise<ArrivedRune[]> {
   const { rows } = await client.query<Row>(
     `SELECT e.rune::text, e.spacers, NULL AS id, t.txid
        FROM chain.mempool_etchings AS e JOIN chain.pending_rune_transactions AS t USING (position)
-      WHERE e.position > $1 AND e.state = 'open' AND e.rune IS NOT NULL ORDER BY e.position`,
+      WHERE e.position > $1 AND e.state = 'open' AND e.rune IS NOT NULL
+        AND NOT EXISTS (SELECT FROM chain.runes AS r WHERE r.rune = e.rune) ORDER BY e.position`,
     [after],
   );
   return rows.map(runeOf('etched'));

@@ -152,7 +152,7 @@ export const oneWatch = strictObject({ status, watch: watchSchema });
 export const searchList = strictObject({ status, searches: Type.Array(watchSchema) });
 export const watchList = strictObject({ status, watches: Type.Array(watchSchema) });
 
-const states = ['pending', 'confirmed', 'replaced', 'reorganised'] as const;
+const states = ['pending', 'confirmed', 'replaced', 'void', 'reorganised'] as const;
 const hexId = (description: string) => Type.String({ description, examples: [exampleHash] });
 
 /** A finding. The kind of its watch decides which further fields it has. */
@@ -167,7 +167,7 @@ const findingSchema = Type.Object(
       states.map((state) => Type.Literal(state)),
       {
         description:
-          'pending: in the mempool; confirmed: in a block; replaced: it left the mempool without a block; reorganised: its block was undone, and it is not in the mempool',
+          'pending: in the mempool; confirmed: in a block; replaced: it left the mempool without a block; void: it was mined, but does not make the thing; reorganised: its block was undone, and it is not in the mempool',
         examples: ['confirmed'],
       },
     ),

@@ -1,5 +1,10 @@
 import type pg from 'pg';
-import { readDepartedAmong, readPendingAmong } from '#chain/arrivals/pending-arrivals.queries.ts';
+import {
+  type Departed,
+  readDepartedAmong,
+  readMinedAmong,
+  readPendingAmong,
+} from '#chain/arrivals/pending-arrivals.queries.ts';
 import {
   type FoundState,
   type KeptFinding,
@@ -18,7 +23,7 @@ export async function statesAfterUndo(
 ): Promise<FoundState[]> {
   const pending = await readPendingAmong(reader, distinct(findings.map(({ txid }) => txid)));
   return findings.map(({ watchId, thing, txid, height, hash }) => {
-    const isPending = canBePending(thing) && pending.has(txid.toString('hex'));
+    const isPending = canBePending(thing) && pending.has(hexOf(txid));
     return {
       watchId,
       thing,
@@ -36,41 +41,50 @@ export async function statesAfterUndo(
  * not say why, in ms. The mempool decides the reason within three seconds.
  */
 const missingMs = 10_000;
+/**
+ * The same while the tables leave transactions out for lack of room, in ms. A missing transaction may still be in the
+ * mempool then, but its finding must not be pending forever.
+ */
+const leftOutMs = 15 * 60_000;
 
-/** Finds pending findings whose transaction left the mempool without a block. */
+/** Facts of a moment that decide whether a missing transaction has left. */
+interface LeavingMoment {
+  readonly now: number;
+  /** Whether the mempool's tables leave no transaction out for lack of room. */
+  readonly hasAll: boolean;
+  /** Whether all rows of the chain up to this moment were matched. False while a table of the index is being filled. */
+  readonly isMatched: boolean;
+}
+
+/** Finds pending findings whose transaction left the mempool, or was mined without the thing. */
 export class LeavingFindings {
-  /** Missing transactions, in hex, with the time when they were first missed. */
-  readonly #missing = new Map<string, number>();
+  /** Missing transactions that are in no known block, in hex, with the time when they were first missed. */
+  #missing = new Map<string, number>();
 
   /**
    * The states of findings that are no longer pending. Call it at a moment when all blocks of the moment were matched.
    *
    * @param client sees the stored findings; `reader` sees the mempool's tables at one moment
-   * @param hasAll whether the mempool's tables leave no transaction out for lack of room
    */
-  async statesAt(
-    client: pg.ClientBase,
-    reader: pg.ClientBase,
-    { now, hasAll }: { readonly now: number; readonly hasAll: boolean },
-  ): Promise<FoundState[]> {
+  async statesAt(client: pg.ClientBase, reader: pg.ClientBase, moment: LeavingMoment): Promise<FoundState[]> {
     const txids = await readPendingTxids(client);
     const pending = await readPendingAmong(reader, txids);
-    const missing = txids.filter((txid) => !pending.has(txid.toString('hex')));
-    const departed = await readDepartedAmong(reader, missing);
-    const left = missing.filter(
-      (txid) => departed.has(txid.toString('hex')) || this.#isGone(txid, now, hasAll),
-    );
-    this.#forget(missing, left);
-    if (left.length === 0) return [];
-    return (await readPendingFindings(client, left)).map(({ watchId, thing, txid }) => ({
-      watchId,
-      thing,
-      txid,
-      facts: {},
-      state: 'replaced',
-      block: null,
-      replacedBy: departed.get(txid.toString('hex')) ?? null,
-    }));
+    const missing = txids.filter((txid) => !pending.has(hexOf(txid)));
+    const mined = await readMinedAmong(reader, missing);
+    const departures = await readDepartedAmong(reader, missing);
+    const unmined = missing.map(hexOf).filter((txid) => !mined.has(txid));
+    this.#missing = new Map(unmined.map((txid) => [txid, this.#missing.get(txid) ?? moment.now]));
+    const findings = await readPendingFindings(client, missing);
+    return findings.flatMap((finding): FoundState[] => {
+      const { watchId, thing, txid } = finding;
+      const departure = departures.get(hexOf(txid)) ?? null;
+      const found = { watchId, thing, txid, facts: {}, block: null };
+      if (mined.has(hexOf(txid)))
+        return moment.isMatched ? [{ ...found, state: 'void', replacedBy: null }] : [];
+      return this.#hasLeft(finding, departure, moment)
+        ? [{ ...found, state: 'replaced', replacedBy: departure?.by ?? null }]
+        : [];
+    });
   }
 
   /** Whether any transaction is missing, so that its finding must be looked at again soon. */
@@ -78,21 +92,19 @@ export class LeavingFindings {
     return this.#missing.size > 0;
   }
 
-  #isGone(txid: Buffer, now: number, hasAll: boolean): boolean {
-    const key = txid.toString('hex');
-    const since = this.#missing.get(key) ?? now;
-    this.#missing.set(key, since);
-    return hasAll && now - since >= missingMs;
-  }
-
-  /** Forgets transactions that are pending again, or that are settled. */
-  #forget(missing: readonly Buffer[], left: readonly Buffer[]): void {
-    const kept = new Set(missing.map((txid) => txid.toString('hex')));
-    for (const txid of left) kept.delete(txid.toString('hex'));
-    for (const key of this.#missing.keys()) if (!kept.has(key)) this.#missing.delete(key);
+  #hasLeft(
+    { txid, changedAt }: KeptFinding,
+    departure: Departed | null,
+    { now, hasAll }: LeavingMoment,
+  ): boolean {
+    // a transaction may come back after it left, so an older departure says nothing
+    if (departure !== null && departure.at > changedAt) return true;
+    return now - (this.#missing.get(hexOf(txid)) ?? now) >= (hasAll ? missingMs : leftOutMs);
   }
 }
 
+const hexOf = (txid: Uint8Array): string => Buffer.from(txid).toString('hex');
+
 const distinct = (txids: readonly Buffer[]): Buffer[] => [
-  ...new Map(txids.map((txid) => [txid.toString('hex'), txid])).values(),
+  ...new Map(txids.map((txid) => [hexOf(txid), txid])).values(),
 ];

@@ -240,7 +240,11 @@ export class WatchesSession {
         offset.position,
       );
       await writer.write(
-        await this.#leaving.statesAt(tx, reader, { now: Date.now(), hasAll: leftOut === 0 }),
+        await this.#leaving.statesAt(tx, reader, {
+          now: Date.now(),
+          hasAll: leftOut === 0,
+          isMatched: true,
+        }),
       );
       if (writer.hasChanged || next.position !== offset.position) await writer.end(next);
     });

@@ -11,6 +11,7 @@ export const stateWords = {
   pending: 'in the mempool',
   confirmed: 'in block',
   replaced: 'replaced',
+  void: 'mined without effect',
   reorganised: 'reorganised away from block',
 } as const;
 
