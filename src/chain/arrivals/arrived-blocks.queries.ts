@@ -119,3 +119,20 @@ export async function readAbsentBlocks(
   );
   return rows;
 }
+
+/** Blocks of the chain from a height up to another height, lowest first, with the rows that applied them. */
+export async function readBlocksAgain(
+  client: ClientBase,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<ChainChange[]> {
+  const { rows } = await client.query<ChainChange>(
+    `SELECT o.sequence, b.height, b.hash, false AS "isUndo", true AS "isInChain", b.first_key AS first, b.next_key AS next
+       FROM chain.blocks AS b
+       CROSS JOIN LATERAL (
+         SELECT max(sequence) AS sequence FROM chain.outbox
+          WHERE height = b.height AND block_hash = b.hash AND cancels IS NULL AND reclassified IS NULL) AS o
+      WHERE b.height BETWEEN $1 AND $2 AND o.sequence IS NOT NULL ORDER BY b.height LIMIT ${changesMax}`,
+    [from, to],
+  );
+  return rows;
+}

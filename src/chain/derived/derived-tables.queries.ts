@@ -70,6 +70,14 @@ export async function isComplete(client: ClientBase, name: string): Promise<bool
   return rowCount === 1;
 }
 
+/** Names of derived tables that the settings request, and that lack rows of indexed blocks. */
+export async function tablesBehind(client: ClientBase): Promise<Set<string>> {
+  const { rows } = await client.query<{ name: string }>(
+    'SELECT name FROM chain.derived_tables WHERE is_wanted AND NOT is_followed',
+  );
+  return new Set(rows.map(({ name }) => name));
+}
+
 /** Whether a derived table covers the block at a height by its current rules. False if there is no such block. */
 export async function hasBlock(client: ClientBase, name: string, height: Height): Promise<boolean> {
   const { rowCount } = await client.query(

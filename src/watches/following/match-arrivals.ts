@@ -46,18 +46,30 @@ export interface ArrivalsParts {
   readonly onPage: () => Promise<void>;
 }
 
-/** Matches all that a block brings. */
-export async function matchBlock(parts: ArrivalsParts, block: ChainChange): Promise<void> {
+/**
+ * Matches all that a block brings.
+ *
+ * @param derived only things with rows in this derived table; null for all things
+ */
+export async function matchBlock(
+  parts: ArrivalsParts,
+  block: ChainChange,
+  derived: string | null,
+): Promise<void> {
   const { client, watches, onPage } = parts;
-  if (watches.hasSearches) {
+  const brings = (table: string): boolean => derived === null || derived === table;
+  if (watches.hasSearches && brings('properties')) {
     for await (const page of readArrivedInscriptions(client, block, watches.wantsGalleries)) {
       await matchInscriptions(parts, page);
       await onPage();
     }
   }
-  if (watches.hasSales) await matchSales(parts, await readArrivedSales(client, block.height));
-  if (watches.hasRunes) await matchRunes(parts, await readArrivedRunes(client, block.height));
-  await matchReceipts(parts, await readArrivedReceipts(client, block, watches.scripts));
+  if (watches.hasSales && brings('sales'))
+    await matchSales(parts, await readArrivedSales(client, block.height));
+  if (brings('runes')) {
+    if (watches.hasRunes) await matchRunes(parts, await readArrivedRunes(client, block.height));
+    await matchReceipts(parts, await readArrivedReceipts(client, block, watches.scripts));
+  }
   await onPage();
 }
 

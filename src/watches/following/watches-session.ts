@@ -2,11 +2,13 @@ import type pg from 'pg';
 import {
   type ChainChange,
   type IndexPosition,
+  readBlocksAgain,
   readChainChanges,
   readIndexPosition,
   readSequenceBefore,
 } from '#chain/arrivals/arrived-blocks.queries.ts';
 import { type PendingMoment, readPendingMoment } from '#chain/arrivals/pending-arrivals.queries.ts';
+import { tablesBehind } from '#chain/derived/derived-tables.queries.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
@@ -35,6 +37,7 @@ import {
 import { EndingWatches } from './end-watches.ts';
 import type { FoundThing } from './found-things.ts';
 import { type ArrivalsParts, matchBlock, matchPending, type ReadCollections } from './match-arrivals.ts';
+import { OwedTables } from './owed-tables.ts';
 import { planOffset } from './plan-offset.ts';
 import { LeavingFindings, statesAfterUndo } from './settle-findings.ts';
 import { readLostBlocks, UndoneBlocks } from './undone-blocks.ts';
@@ -63,6 +66,7 @@ export class WatchesSession {
   readonly #leaving = new LeavingFindings();
   #mark = '';
   #offset: WatchesOffset | null = null;
+  readonly #owed = new OwedTables();
   readonly #undone = new UndoneBlocks();
   /** Whether the blocks of confirmed findings were compared with the chain. An index that is made again needs it again. */
   #isCompared = false;
@@ -80,6 +84,7 @@ export class WatchesSession {
 
   async load(): Promise<void> {
     this.#offset = await readWatchesOffset(this.#options.client);
+    await this.#owed.load(this.#options.client);
   }
 
   /**
@@ -99,7 +104,8 @@ export class WatchesSession {
     const offset = await this.#begin(reader, index, pending);
     if (offset === null) return false;
     const changes = await readChainChanges(reader, offset.sequence);
-    for (const change of changes) await this.#apply(reader, change);
+    const behind = changes.length > 0 || !this.#owed.isEmpty ? await tablesBehind(reader) : new Set<string>();
+    for (const change of changes) await this.#apply(reader, change, behind);
     const last = changes.at(-1);
     const now = Date.now();
     if (last !== undefined) {
@@ -109,6 +115,7 @@ export class WatchesSession {
       if (last.sequence < index.lastSequence) return true;
     }
     if (await this.#hasLostBlocks(reader, index)) return true;
+    if (await this.#matchAgain(reader, behind)) return true;
     if (this.#undone.isIncomplete(index.height, now)) return false;
     await this.#settleUndone(reader);
     if (pending !== null) await this.#followPending(reader, pending);
@@ -129,6 +136,28 @@ export class WatchesSession {
     this.#undone.chainChanged(Date.now());
     const height = Math.min(offset.height, ...lost.map((block) => block.height - 1));
     await this.#store({ ...offset, sequence: await readSequenceBefore(reader, height + 1), height }, false);
+    return true;
+  }
+
+  /** Matches blocks again with a derived table that has their rows now. Returns false if no table waits for this. */
+  async #matchAgain(reader: pg.ClientBase, behind: ReadonlySet<string>): Promise<boolean> {
+    const { client } = this.#options;
+    const offset = this.#offset as WatchesOffset;
+    const table = this.#owed.ready(behind);
+    if (table === null) return false;
+    const { derived } = table;
+    const blocks = await readBlocksAgain(reader, { from: table.height, to: offset.height });
+    for (const block of blocks) {
+      await withTransaction(client, async (tx) => {
+        const writer = new StatesWriter(tx);
+        await matchBlock(this.#partsOf(reader, writer, confirmedIn(block), block.sequence), block, derived);
+        await this.#owed.matched(tx, { derived, height: block.height });
+        await writer.end(offset);
+      });
+    }
+    if (blocks.length === 0) await this.#owed.forget(client, derived);
+    // the states of pending findings may be decided now
+    this.#revision = -1;
     return true;
   }
 
@@ -208,7 +237,7 @@ export class WatchesSession {
   }
 
   /** Applies one change of the chain, in one transaction with the offset. */
-  async #apply(reader: pg.ClientBase, change: ChainChange): Promise<void> {
+  async #apply(reader: pg.ClientBase, change: ChainChange, behind: ReadonlySet<string>): Promise<void> {
     const offset = this.#offset as WatchesOffset;
     const { sequence, height, hash, isUndo, isInChain } = change;
     const next = {
@@ -218,8 +247,14 @@ export class WatchesSession {
     };
     await withTransaction(this.#options.client, async (tx) => {
       const writer = new StatesWriter(tx);
-      if (!isUndo && isInChain && height > offset.height && sequence > this.#watches.since)
-        await matchBlock(this.#partsOf(reader, writer, confirmedIn(change), sequence), change);
+      if (!isUndo && isInChain && height > offset.height && sequence > this.#watches.since) {
+        await matchBlock(this.#partsOf(reader, writer, confirmedIn(change), sequence), change, null);
+        await this.#owed.owe(
+          tx,
+          this.#watches.derivedTables.filter((table) => behind.has(table)),
+          height,
+        );
+      }
       await writer.end(next);
     });
     failpoint('watches-block');
@@ -243,7 +278,7 @@ export class WatchesSession {
         await this.#leaving.statesAt(tx, reader, {
           now: Date.now(),
           hasAll: leftOut === 0,
-          isMatched: true,
+          isMatched: this.#owed.isEmpty,
         }),
       );
       if (writer.hasChanged || next.position !== offset.position) await writer.end(next);

@@ -1,5 +1,5 @@
 import type { Rune } from '#kernel/runes/rune.ts';
-import type { WatchCondition } from '#watches/reading/watch-condition.ts';
+import type { SearchCondition, WatchCondition } from '#watches/reading/watch-condition.ts';
 import { add, SaleIndex, type WatchedSale } from './sale-index.ts';
 import { type UndecidedWords, WatchIndex } from './watch-index.ts';
 import type { WatchedInscription } from './watched-inscription.ts';
@@ -61,6 +61,16 @@ export class LiveWatches {
 
   get hasRunes(): boolean {
     return this.#runes.size > 0;
+  }
+
+  /** Derived tables of the index that have rows of things which the watches find. */
+  get derivedTables(): string[] {
+    const needs = {
+      sales: this.hasSales,
+      runes: this.hasRunes || this.#receipts.size > 0,
+      properties: this.#some(({ condition }) => 'search' in condition && needsProperties(condition.search)),
+    };
+    return Object.entries(needs).flatMap(([name, isNeeded]) => (isNeeded ? [name] : []));
   }
 
   /** The outbox row from which the oldest watch matches. Earlier blocks match no watch. */
@@ -140,6 +150,9 @@ export class LiveWatches {
     return false;
   }
 }
+
+const needsProperties = ({ filter: { title, traits, gallery } }: SearchCondition): boolean =>
+  title !== undefined || traits !== undefined || gallery !== undefined;
 
 const indexOf = (watches: readonly LiveWatch[]): WatchIndex<LiveWatch> =>
   new WatchIndex(
