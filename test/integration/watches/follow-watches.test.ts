@@ -14,6 +14,7 @@ import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
 import { LiveMempool } from '#test/support/node/live-mempool.ts';
 import { findingsOf, newKey, newWatch } from '#test/support/watches/new-watch.ts';
 import { followWatches } from '#watches/following/follow-watches.ts';
+import { endWatch } from '#watches/store/watches.store.ts';
 import { findingId, type Watch, type WatchKind } from '#watches/watch.ts';
 
 const processFile = new URL('../../support/watches/watches-process.ts', import.meta.url).pathname;
@@ -167,22 +168,42 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('watches, beside a real no
     });
   });
 
+  test('a finding in a block is told once if a reorganisation puts its transaction into another block', async () => {
+    const text = word();
+    const search = await watch('search', { text, webhookUrl: 'https://example.com/hook' });
+    const { commit, reveal } = await inscribe(text);
+    const { height, hash } = await live.chain.mine([commit, reveal]);
+    await expectFound(search, { state: 'confirmed', number: 1, height, blockHash: hash });
+    await live.chain.takeBack(1);
+    const again = await live.chain.mine([commit, reveal]);
+    await expectFound(search, { state: 'confirmed', number: 2, height, blockHash: again.hash });
+    expect(await messagesOf(search)).toHaveLength(2);
+  });
+
   test('a finding whose block and transaction are gone is reorganised', async () => {
     const text = word();
-    const search = await watch('search', { text });
+    const search = await watch('search', { text, webhookUrl: 'https://example.com/hook' });
     const from = await live.chain.coin();
     const { commit, reveal } = await inscribe(text, { from });
-    const { height, hash } = await live.chain.mine([commit, reveal]);
-    await expectFound(search, { state: 'confirmed', height });
-    await live.chain.takeBack(1);
-    await live.chain.mine([transaction([from], [{ value: from.value - 500_000 }])]);
-    await live.chain.mineEmpty(1);
-    await live.eventually(async () => {
-      const [found] = await findingsOf(live.database.pool, search);
-      expect(found).toMatchObject({ thing: reveal.id() });
-      expect(['reorganised', 'replaced']).toContain(found?.state);
-      if (found?.state === 'reorganised') expect(found).toMatchObject({ height, blockHash: hash });
-    });
+    // the mempool's tables never have the transaction, which is otherwise pending for a moment
+    await live.stopFollowing();
+    try {
+      const { height, hash } = await live.chain.mine([commit, reveal]);
+      await expectFound(search, { state: 'confirmed', height });
+      await live.chain.takeBack(1);
+      await live.chain.mine([transaction([from], [{ value: from.value - 500_000 }])]);
+      await live.chain.mineEmpty(1);
+      await expectFound(search, {
+        thing: reveal.id(),
+        state: 'reorganised',
+        number: 2,
+        height,
+        blockHash: hash,
+      });
+      expect(await messagesOf(search)).toHaveLength(2);
+    } finally {
+      live.follow();
+    }
   });
 
   test('blocks that were mined while nothing followed are matched after a restart, and nothing is told twice', async () => {
@@ -237,12 +258,18 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('watches, beside a real no
 
   test('a watch finds only what arrives after it, and nothing after its end', async () => {
     const text = word();
+    const all = await watch('search', { text });
     const early = await inscribe(text);
     await live.chain.mine([early.commit, early.reveal]);
-    await live.indexed();
+    await expectFound(all, { thing: early.reveal.id(), state: 'confirmed' });
     const search = await watch('search', { text });
     const late = await inscribe(text);
     await live.chain.mine([late.commit, late.reveal]);
+    await expectFound(search, { thing: late.reveal.id(), state: 'confirmed' });
+    await endWatch(live.database.pool, key, search.id, 'gone');
+    const last = await inscribe(text);
+    await live.chain.mine([last.commit, last.reveal]);
+    await expectFound(all, {}, {}, { thing: last.reveal.id(), state: 'confirmed' });
     await expectFound(search, { thing: late.reveal.id() });
   });
 
@@ -250,21 +277,26 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('watches, beside a real no
     const parent = await inscribe(word(), { to: 1 });
     await live.chain.mine([parent.commit, parent.reveal]);
     await live.indexed();
+    const children = await watch('children', { parent: parent.reveal.id() });
     const receipts = await watch('receipts', { address: addressOf(7) });
-    const paid = await inscribe(word(), { to: 7 });
-    await broadcast(paid.commit, paid.reveal);
-    const thing = `${paid.reveal.txid}:0 ${paid.reveal.id()}`;
-    await expectFound(receipts, {
-      thing,
-      state: 'pending',
-      facts: { vout: 0, inscriptionId: paid.reveal.id() },
-    });
-    await live.chain.mine([paid.commit, paid.reveal]);
+    // the child moves its parent, and its own output is the second
+    const child = await live.chain.inscribe(
+      { contentType: 'text/plain', body: word(), parents: [parent.reveal.id()] },
+      { to: 7, parents: [parent.reveal.coin(0)] },
+    );
+    const stranger = await inscribe(word(), { to: 8 });
+    await broadcast(child.commit, child.reveal, stranger.commit, stranger.reveal);
+    const facts = { inscriptionId: child.reveal.id() };
+    await expectFound(children, { thing: child.reveal.id(), state: 'pending', facts });
+    const thing = `${child.reveal.txid}:1 ${child.reveal.id()}`;
+    await expectFound(receipts, { thing, state: 'pending', facts: { vout: 1, ...facts } });
+    await live.chain.mine([...child.transactions, ...stranger.transactions]);
+    await expectFound(children, { thing: child.reveal.id(), state: 'confirmed', number: 2 });
     await live.eventually(async () => {
       const found = await findingsOf(live.database.pool, receipts);
       expect(found.map((each) => [each.thing, each.state])).toEqual([
         [thing, 'confirmed'],
-        [`${paid.reveal.txid}:0 sats`, 'confirmed'],
+        [`${child.reveal.txid}:1 sats`, 'confirmed'],
       ]);
     });
   });
