@@ -105,6 +105,16 @@ export async function readSequenceBefore(client: ClientBase, height: number): Pr
   return rows[0]?.before ?? 0;
 }
 
+/** The height of the chain after a row of the outbox. -1, if there is no such row. */
+export async function readHeightAfter(client: ClientBase, sequence: number): Promise<number> {
+  const { rows } = await client.query<{ height: number }>(
+    `SELECT CASE WHEN cancels IS NULL THEN height ELSE height - 1 END AS height FROM chain.outbox
+      WHERE sequence <= $1 AND reclassified IS NULL ORDER BY sequence DESC LIMIT 1`,
+    [sequence],
+  );
+  return rows[0]?.height ?? -1;
+}
+
 /** The blocks of a list that are not in the chain. Blocks below the first block of the index are left out. */
 export async function readAbsentBlocks(
   client: ClientBase,

@@ -4,6 +4,7 @@ import {
   type IndexPosition,
   readBlocksAgain,
   readChainChanges,
+  readHeightAfter,
   readIndexPosition,
   readSequenceBefore,
 } from '#chain/arrivals/arrived-blocks.queries.ts';
@@ -204,9 +205,17 @@ export class WatchesSession {
     pending: PendingMoment | null,
   ): Promise<WatchesOffset | null> {
     const known = this.#offset;
-    const hasWatches = this.#watches.size > 0;
-    const plan = planOffset(known, index, { position: pending?.position ?? null, hasWatches });
+    const plan = planOffset(known, index, {
+      position: pending?.position ?? null,
+      since: this.#watches.since,
+    });
     if (plan.kind === 'follow') return plan.offset;
+    if (plan.kind === 'begin') {
+      const { sequence, position } = plan;
+      const height = await readHeightAfter(reader, sequence);
+      await this.#store({ identity: index.identity, sequence, height, position }, false);
+      return this.#offset;
+    }
     if (plan.kind === 'jump') {
       // without watches, the stored offset may be old, because a later start jumps again
       const isOther = known === null || known.identity !== plan.offset.identity;
@@ -247,7 +256,7 @@ export class WatchesSession {
     };
     await withTransaction(this.#options.client, async (tx) => {
       const writer = new StatesWriter(tx);
-      if (!isUndo && isInChain && height > offset.height && sequence > this.#watches.since) {
+      if (!isUndo && isInChain && height > offset.height && sequence > (this.#watches.since ?? sequence)) {
         await matchBlock(this.#partsOf(reader, writer, confirmedIn(change), sequence), change, null);
         await this.#owed.owe(
           tx,

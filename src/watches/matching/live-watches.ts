@@ -73,11 +73,11 @@ export class LiveWatches {
     return Object.entries(needs).flatMap(([name, isNeeded]) => (isNeeded ? [name] : []));
   }
 
-  /** The outbox row from which the oldest watch matches. Earlier blocks match no watch. */
-  get since(): number {
-    let since = Number.POSITIVE_INFINITY;
-    for (const watch of this.#watches.values()) since = Math.min(since, watch.since);
-    return since;
+  /** The outbox row after which the oldest watch matches. Earlier blocks match no watch. Null: no watch is active. */
+  get since(): number | null {
+    let least: number | null = null;
+    for (const { since } of this.#watches.values()) least = Math.min(least ?? since, since);
+    return least;
   }
 
   /** Whether any watch of sales asks for a collection. */

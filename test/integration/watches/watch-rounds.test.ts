@@ -96,6 +96,26 @@ async function takeMessages(): Promise<void> {
   }
 }
 
+test('a block between the first watch and the first round of all is matched', async () => {
+  await database.pool.query('DELETE FROM service.watches_offset');
+  await newSession();
+  await rows.addBlock([found]);
+  await rounds();
+  expect(await findingsOf(database.pool, watch)).toMatchObject([
+    { thing: idOf(1), state: 'confirmed', height: 1 },
+  ]);
+});
+
+test('blocks before the first watch are not matched', async () => {
+  await rows.addBlock([found]);
+  await database.pool.query('DELETE FROM service.watches_offset');
+  await newSession();
+  const later = await newWatch(database.pool, await newKey(database.pool), 'search', { text: 'apple' });
+  await database.pool.query('DELETE FROM service.watches WHERE id <> $1', [later.id]);
+  await rounds();
+  expect(await findingsOf(database.pool, later)).toEqual([]);
+});
+
 test('a finding whose transaction is in the new block of a reorganisation is told once, with this block', async () => {
   await rows.addBlock([found]);
   await rounds();

@@ -3,22 +3,28 @@ import { planOffset } from '#watches/following/plan-offset.ts';
 
 const index = { identity: 'one', lastSequence: 50, height: 40, isCatchingUp: false };
 const known = { identity: 'one', sequence: 30, height: 25, position: 7 };
-const watched = { position: 9, hasWatches: true };
+const watched = { position: 9, since: 20 };
 const tip = { identity: 'one', sequence: 50, height: 40 };
 
-test('watches begin at the tip, and continue from their offset', () => {
-  expect(planOffset(null, index, watched)).toEqual({ kind: 'jump', offset: { ...tip, position: 9 } });
+test('watches begin after the block that was the last for the oldest watch, and continue from their offset', () => {
+  expect(planOffset(null, index, watched)).toEqual({ kind: 'begin', sequence: 20, position: 9 });
+  // a watch that was stored beside another index
+  expect(planOffset(null, index, { ...watched, since: 70 })).toMatchObject({ kind: 'begin', sequence: 50 });
+  expect(planOffset(null, index, { position: null, since: null })).toEqual({
+    kind: 'jump',
+    offset: { ...tip, position: 0 },
+  });
   expect(planOffset(known, index, watched)).toEqual({ kind: 'follow', offset: known });
-  expect(planOffset(known, index, { position: null, hasWatches: true })).toEqual({
+  expect(planOffset(known, index, { position: null, since: 20 })).toEqual({
     kind: 'follow',
     offset: known,
   });
 });
 
 test('nothing is matched while no watch is active', () => {
-  const plan = planOffset(known, index, { position: 9, hasWatches: false });
+  const plan = planOffset(known, index, { position: 9, since: null });
   expect(plan).toEqual({ kind: 'jump', offset: { ...tip, position: 9 } });
-  const unfollowed = planOffset(known, index, { position: null, hasWatches: false });
+  const unfollowed = planOffset(known, index, { position: null, since: null });
   expect(unfollowed).toEqual({ kind: 'jump', offset: { ...tip, position: 7 } });
 });
 
