@@ -32,7 +32,7 @@ test('a page on which more is found than fits in memory is stored in parts', asy
     };
     const block = { height: asHeight(0), hash: asBlockHash(blockHashOf(0)), first: 0, next: rows.length };
     await withTransaction(database.pool, (client) =>
-      matchBlock({ client, ...parts }, { ...block, sequence: 1, isUndo: false, isInChain: true }),
+      matchBlock({ client, ...parts }, { ...block, sequence: 1, isUndo: false, isInChain: true }, null),
     );
     expect(stored.filter((count) => count > 0)).toEqual([...Array.from({ length: 9 }, () => 10), 5]);
   } finally {
