@@ -133,7 +133,7 @@ describe.skipIf(executable === null)('the pages of the demo in a real browser', 
       const main = (await page.locator('main').innerText()).trim();
       const needsScripts = /page[^.]* needs scripts/iu.test(main);
       // the id of an order in the search box leads to a page with a link to the page of orders
-      const isOrder = /^\/(?:(?:order|inscribe)\b|\?q=)/u.test(path);
+      const isOrder = /^\/(?:(?:order|inscribe|etch|mint-rune)\b|\?q=)/u.test(path);
       if (isOrder) return needsScripts ? [] : ['does not say that it needs scripts'];
       return main.length > 20 && !needsScripts ? [] : ['shows nothing'];
     });
