@@ -71,7 +71,7 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --blocks N       blocks of the chain that is synced with and without sales (default 150)
             --rounds N       runs with and without, of which the medians count (default 3)
 
-  orders    what customers of orders wait for, from a real node: a quote, an address, a payment seen, a broadcast;
+  orders    what customers of orders wait for, from a real node: a price, an address, a payment seen, a webhook, a broadcast;
             and a payout of 1,000 shares to partners
             --orders N       orders of one file (default 100)
             --paid N         orders of 20 files that are paid (default 20)

@@ -3,15 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { attachEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
-import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
-import { quoteOrder } from '#orders/inscribing/quote-order.ts';
-import { orderTerms, textTerms } from '#test/builders/order-terms.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
-import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import type { Bitcoind } from '#test/support/node/bitcoind.ts';
 import { runCli } from '#test/support/run-cli.ts';
 import { type Receiver, startReceiver } from '#test/support/webhooks/receiver.ts';
 import { withBenchNode } from '../bench-node.ts';
+import { broadcastAt } from '../broadcast-at.ts';
 import { nodeSettings, SatscribeProcess } from '../follow/satscribe-process.ts';
 import { numberOption } from '../options.ts';
 import { peakMegabytes } from '../process-peak.ts';
@@ -22,11 +20,11 @@ import { grindingFigures } from './grinding.ts';
 import { largeOrders } from './large-orders.ts';
 import { filesOfMany, inputs, manyInputs } from './many-inputs.ts';
 import { payoutFigures, shares } from './payouts.ts';
+import { filesOfPrice, priceFigures, pricesAlone } from './prices.ts';
 
 const receiver = 900;
 /** Number of files in the order with which the time from confirmed to "all reveals broadcast" is measured. */
 const filesOfPaid = 20;
-const quoteMs = 2000;
 const lookMs = 10;
 const waitMs = 120_000;
 /** Number of reads of open orders per second, during the second measurement. */
@@ -39,7 +37,7 @@ interface Shown {
   readonly files: readonly { readonly sent?: string }[];
 }
 
-/** Measures how long customers wait: for a quote, an address, a seen payment, and a broadcast inscription. */
+/** Measures how long customers wait: for a price, an address, a seen payment, and a broadcast inscription. */
 export async function ordersBench(args: string[]): Promise<Report> {
   const { values } = parseArgs({
     args,
@@ -54,11 +52,12 @@ export async function ordersBench(args: string[]): Promise<Report> {
   const paid = numberOption('paid', values.paid, 1);
   const open = numberOption('open', values.open, 0);
   const creations = numberOption('creations', values.creations, 16);
-  const quotes = [...quoteFigures(), ...(await grindingFigures())];
+  const grinding = await grindingFigures();
   return withBenchNode('orders', async (node, dir) => {
     const chain = await RegtestChain.start(node.rpc, 120 + 2 * paid);
     const shop = await Shop.open(chain, node, dir);
     try {
+      const prices = await shop.prices();
       const idle = await shop.measure(orders, paid);
       const made = await shop.creations(creations);
       const ids = await shop.order(open, 1);
@@ -72,6 +71,8 @@ export async function ordersBench(args: string[]): Promise<Report> {
         bench: 'orders',
         notes: [
           `${orders} orders of one file, ${paid} of ${filesOfPaid} files that are paid; real node, embedded Postgres`,
+          `price: ${pricesAlone} answers of POST /price for one file over HTTP, one after the other; priceOf${filesOfPrice}: for ${filesOfPrice} files`,
+          'paymentSeen, webhook: from just before the broadcast of the payment to a read that shows it, and to its message',
           `…Of16: ${creations} creations by 16 clients at once, direct and managed ones in turns`,
           'largeBody: an order of 50 MB of files, alone; largeBodies: three of them at once, to the same process',
           `manyInputs: one order of ${filesOfMany} files, paid in ${inputs} outputs that its reveal spends`,
@@ -79,7 +80,8 @@ export async function ordersBench(args: string[]): Promise<Report> {
           `Loaded: beside ${open} open orders, of which ${pollsPerSecond} are read in a second`,
         ],
         figures: [
-          ...quotes,
+          ...prices,
+          ...grinding,
           ...figuresOf(idle, ''),
           ...made,
           ...figuresOf(loaded, 'Loaded'),
@@ -102,7 +104,7 @@ interface Measured {
   readonly chargeVisibleMs: readonly number[];
   readonly paymentSeenMs: readonly number[];
   readonly revealedMs: readonly number[];
-  /** Time from the read that first shows a state to the arrival of the message about that state, in ms. */
+  /** Time from the broadcast of a payment to the arrival of the message about it, in ms. */
   readonly webhookMs: readonly number[];
 }
 
@@ -200,9 +202,8 @@ class Shop {
       const order = await this.#read(await this.#create(filesOfPaid, { webhookUrl }));
       const paidAt = await this.#pay(order.charge.address, order.charge.amount);
       await this.#until(order.id, ({ state }) => state === 'waiting-confirmation');
-      const seenAt = performance.now();
-      paymentSeenMs.push(seenAt - paidAt);
-      webhookMs.push(Math.max(0, (await this.#toldAt(order.id, 'waiting-confirmation')) - seenAt));
+      paymentSeenMs.push(performance.now() - paidAt);
+      webhookMs.push((await this.#toldAt(order.id, 'waiting-confirmation')) - paidAt);
       await this.#chain.mineMempool();
       const minedAt = performance.now();
       await this.#until(order.id, ({ files }) => files.every(({ sent }) => sent !== undefined));
@@ -244,6 +245,11 @@ class Shop {
       await polling;
       return percentile(times, 0.99);
     };
+  }
+
+  /** Measures prices over HTTP. */
+  prices(): Promise<Figure[]> {
+    return priceFigures(this.#origin, addressOf(receiver));
   }
 
   /** Measures creations by many concurrent clients. */
@@ -350,10 +356,9 @@ class Shop {
     return (await (await fetch(`${this.#origin}/order/${id}`)).json()) as Shown;
   }
 
-  /** Pays an address. Returns the time at which the node accepted the payment. */
+  /** Pays an address. Returns the time just before the broadcast. */
   async #pay(address: string, value: number): Promise<number> {
-    await this.#chain.payAddress(address, value);
-    return performance.now();
+    return broadcastAt(this.#chain, await this.#chain.paymentTo(address, value));
   }
 
   async #toldAt(id: string, state: string): Promise<number> {
@@ -376,34 +381,3 @@ class Shop {
     }
   }
 }
-
-/** Measures quotes, without network and disk. */
-function quoteFigures(): Figure[] {
-  const one = termsOf(1, 500);
-  const many = termsOf(10_000, 100);
-  let quotes = 0;
-  const startedAt = performance.now();
-  while (performance.now() - startedAt < quoteMs) {
-    quote(one);
-    quotes++;
-  }
-  const perSecond = (quotes * 1000) / (performance.now() - startedAt);
-  const at = performance.now();
-  quote(many);
-  return [
-    { name: 'quotesPerSecond', value: perSecond, unit: '/s' },
-    { name: 'quote10000FilesMs', value: performance.now() - at, unit: 'ms', target: { most: 3000 } },
-  ];
-}
-
-function quote(terms: OrderTerms): void {
-  const zero = { rareSatsFee: 0n, collectionServiceFee: 0n, price: 0n };
-  const quoted = quoteOrder(terms, { baseFee: 2000n, ...zero, sizeFeePercent: 10, discounts: [] });
-  if (quoted.kind === 'refused') throw new Error(quoted.reason);
-}
-
-const termsOf = (files: number, bytes: number): OrderTerms =>
-  orderTerms(
-    Array.from({ length: files }, () => textTerms(bytes)),
-    [scriptOf(receiver)],
-  );

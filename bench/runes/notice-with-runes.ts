@@ -44,7 +44,7 @@ const etching = encipher({
 const mintOf = (id: RuneId): Uint8Array => encipher({ ...nothing, etching: null, mint: id });
 
 /**
- * Measures the time from the notice of a block until it is readable, with runes and without. The block's reveals mint
+ * Measures the time from the node's announcement of a block until reads over HTTP show it, with runes and without. The block's reveals mint
  * runes. Two databases take turns with the same node, so that other load affects both.
  */
 export async function noticeWithRunes(
@@ -83,7 +83,7 @@ export async function noticeWithRunes(
     const [on, off] = [median(times.on), median(times.off)];
     return {
       notes: [
-        'notice: blocks of 5,000 reveals that mint a rune each, on `satscribe serve` with runes and without in turns, each with a database of its own beside one node; medians',
+        'notice: blocks of 5,000 reveals that mint a rune each, on `satscribe serve` with runes and without in turns, each with a database of its own beside one node; from the announcement to a read over HTTP that shows the block, medians',
       ],
       figures: [{ name: 'noticeOverWithoutRunes', value: on / off, unit: 'x', target: { most: 1.1 } }],
       details: [

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { withBenchNode } from '../bench-node.ts';
+import { broadcastAt } from '../broadcast-at.ts';
 import { byClients, clients } from '../clients.ts';
 import { nameOption, numberOption } from '../options.ts';
 import type { Figure, Report } from '../report.ts';
@@ -43,7 +44,7 @@ export async function tokenpayBench(args: string[]): Promise<Report> {
       'a service process, a real node, embedded Postgres; all requests over HTTP with keys of shops',
       `orders: ${open} of ${accounts} accounts by ${clients} clients at once, which stay open during all that follows`,
       `balances: ${reads} reads by ${clients} clients at once, of accounts that hold BTC and a rune`,
-      `webhooks: ${paid} payments, one each ${betweenPaymentsMs} ms, from the node's answer to the first webhook`,
+      `webhooks: ${paid} payments, one each ${betweenPaymentsMs} ms, from just before their broadcast to the first webhook`,
       `block: from a block with ${block} payments in runes until all are credited, less that of a block that pays strangers until it is indexed`,
       'plan: processor time of one pure plan for 500 withdrawals of 100 accounts, from 10,000 coins',
     ],
@@ -127,9 +128,8 @@ async function webhookFigures(shop: TokenShop, count: number): Promise<Figure[]>
   for (let nth = 0; nth < count; nth++) {
     const { url, heard } = shop.hook(`order-${nth}`);
     const { feeCharge } = await shop.order(nth, { webhookUrl: url });
-    const coin = await shop.scriptOf(feeCharge.address);
-    await shop.chain.pay(coin, feeCharge.amount);
-    const sentAt = performance.now();
+    const payment = await shop.chain.paymentTo(feeCharge.address, feeCharge.amount);
+    const sentAt = await broadcastAt(shop.chain, payment);
     waits.push(heard.then((at) => void times.push(at - sentAt)));
     await sleep(betweenPaymentsMs);
   }

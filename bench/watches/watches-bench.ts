@@ -12,6 +12,7 @@ import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { newKey, newWatch } from '#test/support/watches/new-watch.ts';
 import { decideWords, WatchIndex } from '#watches/matching/watch-index.ts';
 import { withBenchNode } from '../bench-node.ts';
+import { broadcastAt } from '../broadcast-at.ts';
 import { nodeSettings, SatscribeProcess } from '../follow/satscribe-process.ts';
 import { nameOption, numberOption } from '../options.ts';
 import type { Figure, Report } from '../report.ts';
@@ -53,7 +54,7 @@ export async function watchesBench(args: string[]): Promise<Report> {
     notes: [
       `block: ${searches} searches, ${reveals} reveals, ${rounds} rounds; processor time of matching alone, warm`,
       'memory: heap and buffers of the index of these searches beyond the bytes of their needles, for each search',
-      `webhooks: ${told} reveals beside a real node, one each ${betweenRevealsMs} ms, from the node's answer to the webhook`,
+      `webhooks: ${told} reveals beside a real node, one each ${betweenRevealsMs} ms, from just before their broadcast to the webhook`,
     ],
     figures,
     details: [],
@@ -172,8 +173,7 @@ async function revealTimes(
     const at = new Promise<number>((done) => {
       options.heard.set(reveal.id(), done);
     });
-    await chain.broadcast(reveal);
-    const sentAt = performance.now();
+    const sentAt = await broadcastAt(chain, reveal);
     waits.push(at.then((heardAt) => void times.push(heardAt - sentAt)));
     await sleep(betweenRevealsMs);
   }

@@ -145,18 +145,22 @@ export class RegtestChain {
 
   /** An unconfirmed payment to a script. It spends a new coin. */
   async pay(outputScript: Uint8Array, value: number): Promise<{ coin: Coin; payment: RegtestTransaction }> {
-    const coin = await this.coin();
-    const change = { value: coin.value - value - 1000, to: coin.owner };
-    const payment = transaction([coin], [{ value, outputScript }, change]);
-    await this.broadcast(payment);
-    return { coin, payment };
+    const made = await this.#payment(outputScript, value);
+    await this.broadcast(made.payment);
+    return made;
   }
 
   /** An unconfirmed payment to an address. */
   async payAddress(address: string, value: number): Promise<RegtestTransaction> {
-    const { scriptPubKey } = await this.rpc.call<{ scriptPubKey: string }>('validateaddress', [address]);
-    const { payment } = await this.pay(Buffer.from(scriptPubKey, 'hex'), value);
+    const payment = await this.paymentTo(address, value);
+    await this.broadcast(payment);
     return payment;
+  }
+
+  /** A payment to an address that is not broadcast yet. It spends a new coin. */
+  async paymentTo(address: string, value: number): Promise<RegtestTransaction> {
+    const { scriptPubKey } = await this.rpc.call<{ scriptPubKey: string }>('validateaddress', [address]);
+    return (await this.#payment(Buffer.from(scriptPubKey, 'hex'), value)).payment;
   }
 
   /** Sum of an owner's unspent outputs in blocks, in sats. */
@@ -189,6 +193,15 @@ export class RegtestChain {
   /** Lets the node choose again among all branches, including those that were invalidated with this hash. */
   async reconsider(hash: string): Promise<void> {
     await this.rpc.call('reconsiderblock', [hash]);
+  }
+
+  async #payment(
+    outputScript: Uint8Array,
+    value: number,
+  ): Promise<{ coin: Coin; payment: RegtestTransaction }> {
+    const coin = await this.coin();
+    const change = { value: coin.value - value - 1000, to: coin.owner };
+    return { coin, payment: transaction([coin], [{ value, outputScript }, change]) };
   }
 
   #minerOutput(): string {
