@@ -1,8 +1,8 @@
-import { addPostings, type Postings } from '#search/segments/postings-block.ts';
+import { addPostings, bytesOf, keepOffsets, type Postings } from '#search/segments/postings-block.ts';
 import type { Gram } from '#search/segments/postings-layout.ts';
 import { readPostings } from '#search/segments/postings-reader.ts';
 import type { Segment } from '#search/segments/segment-table.ts';
-import { countBits, intersect } from './id-set.ts';
+import { countBits, eachBit, intersect } from './id-set.ts';
 import type { Matching } from './search-context.ts';
 import type { TextPlan } from './text-plan.ts';
 
@@ -65,24 +65,55 @@ async function narrowBy(
   for (const [index, candidates] of open.entries()) keepOnly(candidates, postings[index] ?? []);
 }
 
+/**
+ * Maximum number of candidates that are compared with postings one by one. With more, comparing bitmaps byte by byte is
+ * faster.
+ */
+const listedMax = 4096;
+
+/**
+ * Keeps the texts that have all grams. The rarest gram is first, so all other grams only decide about the texts that
+ * have it.
+ */
 function keepOnly(candidates: Candidates, postings: readonly (Postings | null)[]): void {
   const { bits } = candidates;
-  const scratch = new Uint8Array(bits.length);
-  for (const one of postings) {
-    if (one === null) {
-      bits.fill(0);
-      break;
-    }
-    if (candidates.count < 0) {
-      addPostings(one, bits);
-      candidates.count = 0;
-      continue;
-    }
-    scratch.fill(0);
-    addPostings(one, scratch);
-    intersect(bits, scratch);
+  const rarestFirst = postings.filter((one) => one !== null).sort((a, b) => bytesOf(a) - bytesOf(b));
+  if (rarestFirst.length < postings.length) {
+    bits.fill(0);
+    candidates.count = 0;
+    return;
   }
-  candidates.count = countBits(bits);
+  if (candidates.count < 0) {
+    const rarest = rarestFirst.shift();
+    if (rarest !== undefined) addPostings(rarest, bits);
+    candidates.count = countBits(bits);
+  }
+  while (rarestFirst.length > 0 && candidates.count > listedMax) {
+    const scratch = new Uint8Array(bits.length);
+    addPostings(rarestFirst.shift() as Postings, scratch);
+    intersect(bits, scratch);
+    candidates.count = countBits(bits);
+  }
+  if (rarestFirst.length > 0 && candidates.count > 0) keepListed(candidates, rarestFirst);
+}
+
+/** Keeps the texts that have all grams, if there are few candidates. */
+function keepListed(candidates: Candidates, postings: readonly Postings[]): void {
+  const { bits } = candidates;
+  const offsets = new Uint16Array(candidates.count);
+  let count = 0;
+  eachBit(bits, (offset) => {
+    offsets[count++] = offset;
+  });
+  for (const one of postings) {
+    if (count === 0) break;
+    count = keepOffsets(one, offsets, count);
+  }
+  bits.fill(0);
+  for (const offset of offsets.subarray(0, count)) {
+    bits[offset >>> 3] = bits[offset >>> 3]! | (1 << (offset & 7));
+  }
+  candidates.count = count;
 }
 
 /**

@@ -97,3 +97,48 @@ export function addPostings(postings: Postings, bits: Uint8Array): void {
     bits[offset >>> 3] = bits[offset >>> 3]! | (1 << (offset & 7));
   }
 }
+
+/**
+ * The bytes of the postings, which grow with the number of texts. They tell which of two grams is rarer without reading
+ * the postings.
+ */
+export const bytesOf = ({ start, end }: Postings): number => end - start;
+
+/**
+ * Keeps those of some ascending offsets that the postings have, at the beginning of `offsets`. Returns their number.
+ * `count`: number of offsets before.
+ */
+export function keepOffsets(postings: Postings, offsets: Uint16Array, count: number): number {
+  return postings.isBitmap ? keepOfBitmap(postings, offsets, count) : keepOfList(postings, offsets, count);
+}
+
+function keepOfBitmap({ block, start, end }: Postings, offsets: Uint16Array, count: number): number {
+  const first = start + 2 - (block[start]! | (block[start + 1]! << 8));
+  let kept = 0;
+  for (let index = 0; index < count; index++) {
+    const offset = offsets[index]!;
+    const at = first + (offset >>> 3);
+    if (at < start + 2 || at >= end) continue;
+    if ((block[at]! & (1 << (offset & 7))) !== 0) offsets[kept++] = offset;
+  }
+  return kept;
+}
+
+/** Reads both lists at once, up to the end of the shorter. */
+function keepOfList({ block, start, end }: Postings, offsets: Uint16Array, count: number): number {
+  let kept = 0;
+  let index = 0;
+  let offset = -1;
+  for (let at = start; at < end && index < count; ) {
+    let byte = block[at++]!;
+    let gap = byte & 0x7f;
+    for (let shift = 7; byte >= 0x80; shift += 7) {
+      byte = block[at++]!;
+      gap |= (byte & 0x7f) << shift;
+    }
+    offset += gap + 1;
+    while (index < count && offsets[index]! < offset) index++;
+    if (index < count && offsets[index] === offset) offsets[kept++] = offset;
+  }
+  return kept;
+}

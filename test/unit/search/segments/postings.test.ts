@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { PostingsBuilder } from '#search/seal/postings-builder.ts';
-import { addPostings, findPostings } from '#search/segments/postings-block.ts';
+import { addPostings, findPostings, keepOffsets } from '#search/segments/postings-block.ts';
 import { type Gram, gramKey, windowIds } from '#search/segments/postings-layout.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
@@ -118,6 +118,30 @@ describe('the postings of a segment', () => {
       texts.set(offset, value);
     }
     expectExact(texts, [[0, 0, 0x7a]]);
+  });
+
+  test('keep of some texts exactly those that have the gram, as a list and as a bitmap', () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.nat({ max: windowIds - 1 }), { maxLength: 50 }),
+        fc.uniqueArray(fc.nat({ max: windowIds - 1 }), { maxLength: 50 }),
+        fc.constantFrom(1, 3, 1000),
+        (rare, others, every) => {
+          const has = (offset: number): boolean => rare.includes(offset) || offset % every === 1 % every;
+          const texts = new Map<number, string>();
+          for (let offset = 0; offset < 8000; offset++) if (has(offset)) texts.set(offset, 'abc');
+          for (const offset of rare.toSorted((a, b) => a - b)) if (offset >= 8000) texts.set(offset, 'abc');
+          const { bytes } = build(texts);
+          const gram: Gram = [0x61, 0x62, 0x63];
+          const asked = [...new Set([...rare, ...others, 0, 1, 7999])].toSorted((a, b) => a - b);
+          const offsets = Uint16Array.from(asked);
+          const postings = findPostings(bytes, gram);
+          const kept = postings === null ? 0 : keepOffsets(postings, offsets, asked.length);
+          expect([...offsets.subarray(0, kept)]).toEqual(asked.filter((offset) => texts.has(offset)));
+        },
+      ),
+      { numRuns: propertyRuns(20) },
+    );
   });
 
   test('fill many blocks where the grams are many', () => {
