@@ -72,6 +72,22 @@ export async function readWaitingSubjects(
 }
 
 /**
+ * Deletes messages by their sequences, except messages that wait. Used for subjects whose messages are kept for less
+ * time than others.
+ */
+export async function deleteSettled(
+  tx: pg.ClientBase,
+  messages: readonly Pick<LastWaiting, 'subject' | 'sequence'>[],
+): Promise<void> {
+  if (messages.length === 0) return;
+  await tx.query(
+    `DELETE FROM service.webhooks AS settled USING unnest($1::text[], $2::bigint[]) AS given (subject, sequence)
+      WHERE settled.subject = given.subject AND settled.sequence = given.sequence AND settled.state <> 'waiting'`,
+    [messages.map(({ subject }) => subject), messages.map(({ sequence }) => sequence)],
+  );
+}
+
+/**
  * Deletes the waiting messages of subjects, because no one wants these messages any more. A message that is being sent
  * now may still arrive.
  */

@@ -8,7 +8,7 @@ import {
   watchSecretName,
 } from '#watches/watch.ts';
 import { putWebhooksOf, type WebhookAddress } from '#webhooks/outbox.ts';
-import { changeWaiting, lockLastWaiting } from '#webhooks/waiting-messages.store.ts';
+import { changeWaiting, deleteSettled, lockLastWaiting } from '#webhooks/waiting-messages.store.ts';
 import { type FindingRow, findingColumns, findingOf, findingsChannel } from './findings.store.ts';
 
 /** The state of a thing that a watch found. */
@@ -116,6 +116,11 @@ const watchesAtOnce = 100;
  * each block and each round. While that many messages wait, the last message also stands for all later changes.
  */
 const waitingMax = 3;
+/**
+ * Number of newest messages of a watch that are kept after they were sent, for the operator. A busy watch has a message
+ * each round, which would be gigabytes in the 30 days of other messages, and the findings can be read anyway.
+ */
+const messagesKept = 100;
 
 interface ToldRow extends FindingRow {
   readonly kind: WatchKind;
@@ -159,11 +164,16 @@ async function putMessages(tx: pg.ClientBase, told: readonly Told[]): Promise<vo
     return [{ ...waiting, body: { ...body, number, more: body.more + findings.length + more } }];
   });
   await changeWaiting(tx, changed);
-  await putWebhooksOf(
+  const fresh = told.filter(({ subject }) => !last.has(subject));
+  const sequences = await putWebhooksOf(
     tx,
-    told
-      .filter(({ subject }) => !last.has(subject))
-      .map(({ body, ...address }) => ({ ...address, bodies: [body] })),
+    fresh.map(({ body, ...address }) => ({ ...address, bodies: [body] })),
+  );
+  // the sequences of a subject have no gaps, so one message is deleted for each message that is written
+  const former = sequences.map((sequence) => sequence - messagesKept);
+  await deleteSettled(
+    tx,
+    fresh.map(({ subject }, nth) => ({ subject, sequence: former[nth] ?? 0 })),
   );
 }
 

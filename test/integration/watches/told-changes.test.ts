@@ -11,6 +11,7 @@ import {
   writeStates,
 } from '#watches/store/write-findings.ts';
 import { subjectOf, type Watch } from '#watches/watch.ts';
+import { replayWebhooks } from '#webhooks/outbox.ts';
 import { readWebhooks } from '#webhooks/webhooks.queries.ts';
 
 let database: TestDatabase;
@@ -77,6 +78,36 @@ test('while three messages wait, the last one stands for all later changes', asy
   ]);
   await find(of, 157, 1);
   expect(numbersOf(await messagesOf(of)).at(-1)).toEqual([158, [158], 0]);
+});
+
+test('the newest 100 sent messages of a watch are kept, and a waiting message is not deleted', async () => {
+  const of = await watch();
+  const subject = subjectOf(of);
+  const sent = async (): Promise<void> => {
+    await database.pool.query(
+      `UPDATE service.webhooks SET state = 'delivered', tried_at = now() WHERE subject = $1`,
+      [subject],
+    );
+    await database.pool.query(
+      `UPDATE service.webhook_subjects SET head_sequence = NULL, host = NULL, due_at = NULL WHERE subject = $1`,
+      [subject],
+    );
+  };
+  for (let nth = 0; nth < 102; nth++) {
+    await find(of, nth, 1);
+    await sent();
+  }
+  const sequences = async (): Promise<number[]> =>
+    (await readWebhooks(database.pool, subject, 0, 200)).map(({ sequence }) => sequence);
+  expect(await sequences()).toEqual(Array.from({ length: 100 }, (_, nth) => nth + 3));
+  // the operator sends the oldest message again
+  await within(database, (tx) => replayWebhooks(tx, subject, 3));
+  await database.pool.query(
+    `UPDATE service.webhooks SET state = 'delivered' WHERE subject = $1 AND sequence > 3`,
+    [subject],
+  );
+  await find(of, 102, 1);
+  expect(await sequences()).toEqual(Array.from({ length: 101 }, (_, nth) => nth + 3));
 });
 
 test('watches with and without waiting messages are told in one round', async () => {
