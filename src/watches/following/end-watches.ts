@@ -29,8 +29,8 @@ export class EndingWatches {
       await deleteUnwanted(client);
     }
     if (now >= this.#deleteAt) {
-      this.#deleteAt = now + deleteEveryMs;
-      await deleteOld(client);
+      const hasMore = await deleteOld(client);
+      this.#deleteAt = now + (hasMore ? endsEveryMs : deleteEveryMs);
     }
   }
 }

@@ -75,7 +75,8 @@ export async function endGone(client: pg.ClientBase, ids: readonly string[]): Pr
 }
 
 /**
- * The watches of a list that still tell their findings. Deleted watches, and watches of revoked keys, tell nothing more.
+ * The watches of a list that still tell their findings. Deleted watches, and watches of revoked keys, tell nothing
+ * more.
  */
 export async function readTellingAmong(client: pg.ClientBase, ids: readonly string[]): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
@@ -89,12 +90,23 @@ export async function readTellingAmong(client: pg.ClientBase, ids: readonly stri
  * How long ended watches, and findings after their last change, are kept, in days. A webhook is retried for three days.
  */
 const keptDays = 30;
-/** Deletes what is no longer kept. */
-export async function deleteOld(client: pg.ClientBase): Promise<void> {
-  await client.query(
-    `DELETE FROM service.watches WHERE ended_at < now() - make_interval(days => ${keptDays})`,
+/**
+ * Maximum number of findings that are deleted at once. The process that follows watches deletes findings between two
+ * rounds, and a flood leaves a million findings that are old at the same time.
+ */
+const deletedMax = 5_000;
+
+/** Deletes what is no longer kept, a bounded number at once. Returns whether more remains. */
+export async function deleteOld(client: pg.ClientBase): Promise<boolean> {
+  const old = `now() - make_interval(days => ${keptDays})`;
+  // a key may delete a watch with these findings now, in another order of its rows
+  const { rowCount } = await client.query(
+    `DELETE FROM service.watch_findings WHERE (watch_id, thing) IN (
+       SELECT watch_id, thing FROM service.watch_findings WHERE changed_at < ${old}
+        ORDER BY changed_at LIMIT ${deletedMax} FOR UPDATE SKIP LOCKED)`,
   );
-  await client.query(
-    `DELETE FROM service.watch_findings WHERE changed_at < now() - make_interval(days => ${keptDays})`,
-  );
+  if (rowCount === deletedMax) return true;
+  // findings of a watch are not newer than its end, so nearly all are deleted before the watch
+  await client.query(`DELETE FROM service.watches WHERE ended_at < ${old}`);
+  return false;
 }

@@ -3,7 +3,9 @@ import { insertAccount, insertKey } from '#accounts/account.store.ts';
 import { newApiKey } from '#accounts/api-key.ts';
 import { usualTerms } from '#kernel/contracts/asking-key.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { within } from '#test/support/webhooks/sending.ts';
 import { readFindings, readNewestFindings } from '#watches/store/findings.store.ts';
+import { deleteOld } from '#watches/store/live-watches.store.ts';
 import {
   createWatch,
   deleteWatch,
@@ -100,6 +102,49 @@ test('a key keeps its newest 100 ended watches, and a new watch is always shown'
     [key],
   );
   expect(rows).toEqual([{ oldest: 100 }]);
+});
+
+test('old findings are deleted a bounded number at once, and then old watches', async () => {
+  const { pool } = database;
+  const [kept, ended] = [await newWatch(await newKey()), await newWatch(await newKey())];
+  await pool.query(
+    `UPDATE service.watches SET ended_at = now() - interval '31 days', end_reason = 'gone' WHERE id = $1`,
+    [ended.id],
+  );
+  await pool.query(
+    `INSERT INTO service.watch_findings (watch_id, thing, state, number, txid, facts, changed_at)
+     SELECT id, 'thing ' || n, 'pending', n, decode(repeat('ab', 32), 'hex'), '{}',
+            now() - CASE WHEN n = 4000 THEN interval '29 days' ELSE interval '31 days' END
+       FROM unnest($1::uuid[]) AS id CROSS JOIN generate_series(1, 4000) AS n
+      WHERE id = $2 OR n < 4000`,
+    [[kept.id, ended.id], kept.id],
+  );
+  const leftOf = async ({ id }: Watch): Promise<number[]> => {
+    const { rows } = await pool.query<{ number: number }>(
+      'SELECT number FROM service.watch_findings WHERE watch_id = $1 ORDER BY number',
+      [id],
+    );
+    return rows.map(({ number }) => number);
+  };
+  const other = await pool.connect();
+  try {
+    // the key deletes a finding at the same time
+    await other.query('BEGIN');
+    await other.query('SELECT FROM service.watch_findings WHERE watch_id = $1 AND number = 1 FOR UPDATE', [
+      kept.id,
+    ]);
+    expect(await within(database, deleteOld)).toBe(true);
+    expect((await leftOf(kept)).length + (await leftOf(ended)).length).toBe(2_999);
+    expect(await within(database, deleteOld)).toBe(false);
+    expect(await leftOf(kept)).toEqual([1, 4_000]);
+  } finally {
+    await other.query('ROLLBACK');
+    other.release();
+  }
+  const { rows } = await pool.query('SELECT id FROM service.watches WHERE id = ANY($1)', [
+    [kept.id, ended.id],
+  ]);
+  expect(rows).toEqual([{ id: kept.id }]);
 });
 
 test('findings are read in pages by their numbers', async () => {
