@@ -8,10 +8,11 @@ import { networks } from '#kernel/primitives/network.ts';
 import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { blockHashOf, idOf, txidOf } from '#test/support/chain/rows/chain-rows.ts';
 import { giveKey, type TestAccess, testAccess } from '#test/support/http/search-access.ts';
-import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { createHttpApp, type HttpApp, silentLogger } from '#test/support/http-app.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { startReceiver } from '#test/support/webhooks/receiver.ts';
 import { startSending } from '#test/support/webhooks/sending.ts';
+import { followWatches } from '#watches/following/follow-watches.ts';
 import { WatchesSession } from '#watches/following/watches-session.ts';
 import { writeWatchesOffset } from '#watches/store/watches-offset.store.ts';
 import { WebhookKeys } from '#webhooks/webhook-keys.ts';
@@ -289,6 +290,50 @@ describe('findings', () => {
     expect(await messagesOf(`search ${revoked.id}`)).toEqual([]);
     expect(await rowsOf('SELECT end_reason, found FROM service.watches WHERE id = $1', revoked.id)).toEqual([
       { end_reason: 'revoked', found: 1 },
+    ]);
+  });
+
+  test('are told once while two processes follow, and one process continues when the other ends', async () => {
+    const follow = (): (() => Promise<void>) => {
+      const controller = new AbortController();
+      const end = followWatches({
+        url: http.database.url,
+        network: networks.regtest,
+        readCollections: async (_, ids) => ids.map(() => null),
+        signal: controller.signal,
+        log: silentLogger(),
+      });
+      return () => {
+        controller.abort();
+        return end;
+      };
+    };
+    const of = await watch({ text: 'again and again', webhookUrl: 'https://shop.example/hooks' });
+    const heights = async (): Promise<unknown[]> => (await findingsOf(of)).map(({ height }) => height);
+    const found = (...expected: number[]): Promise<unknown> =>
+      waitUntil(async () => expect(await heights()).toEqual(expected));
+    await arrive(2);
+    const processes = [follow(), follow()];
+    try {
+      await found(2);
+      // one of the two processes waited until now
+      await processes.shift()?.();
+      await arrive(3);
+      await found(2, 3);
+      processes.push(follow());
+      await processes.shift()?.();
+      await arrive(4);
+      await found(2, 3, 4);
+    } finally {
+      for (const stop of processes) await stop();
+    }
+    const told = (await messagesOf(`search ${of.id}`)).map(
+      ({ body }) => JSON.parse(String(body)) as { number: number; findings: object[] },
+    );
+    expect(told.map(({ number, findings }) => [number, findings.length])).toEqual([
+      [1, 1],
+      [2, 1],
+      [3, 1],
     ]);
   });
 
