@@ -71,6 +71,7 @@ export function blockPage(view: BlockView): Markup {
 <h1>Block ${grouped(block.height)}</h1>
 <p><span class="mono wrap">${block.hash}</span> ${copyButton(block.hash)}</p>
 <dl class="pairs">
+${fact('Height', html`<span class="copied">${grouped(block.height)}${copyButton(String(block.height))}</span>`)}
 ${fact('Time', timeWords(block.time))}
 ${fact('Transactions', `${grouped(block.txCount)}, ${sizeWords(block.sizeBytes)}`)}
 ${fact('Fees', reward.fees === null ? unknownWords('there is neither a node nor the spent outputs of the block') : price(reward.fees))}

@@ -86,7 +86,8 @@ export function satributePage(view: SatributeView): Markup {
 <h1>${title}</h1>
 <p>${about}</p>
 <dl class="table">
-${row('Id', html`<span class="copied"><span class="mono">${id}</span>${copyButton(id)}</span>, version ${version}`)}
+${row('Id', html`<span class="copied"><span class="mono">${id}</span>${copyButton(id)}</span>`)}
+${row('Version', grouped(version))}
 ${row('Also spelled', spellings.slice(1).join(', ') || html`<span class="faint">no other way</span>`)}
 ${row('Origin', html`<span class="wrap">${origin}</span>`)}
 ${row('Completeness', view.completeness)}

@@ -74,6 +74,7 @@ describe('the page of a block', () => {
       'href="/block/839999" rel="prev"',
       '2 blocks in between are not indexed',
       `data-copy="${block.hash}"`,
+      'data-copy="840000"',
       'Inscriptions <span class="faint">2</span>',
       'Sales <span class="faint">1</span>',
       'href="/block/840000?kind=images"',
