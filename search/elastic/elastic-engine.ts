@@ -94,17 +94,18 @@ const ofText = (matches: TextMatches): Question => ({
 });
 
 const ofHash = ({ hash, filter }: HashMatches): Question => ({
-  queryOf: () => Promise.resolve({ clauses: [hashClause(hash)], within: null }),
+  queryOf: () => Promise.resolve({ clauses: [hashClause(hash)], within: null, isRare: false }),
   filter,
 });
 
 /** How a query with a filter matches. Counts of all matches of a text are invalid for filtered matches. */
-function matchingOf({ clauses, within }: TextQuery, filtered: Filtered): Matching {
+function matchingOf({ clauses, within, isRare }: TextQuery, filtered: Filtered): Matching {
   const isAll = filtered.clauses.length === 0 && !isCut(filtered.window);
   return {
     clauses: [...clauses, ...filtered.clauses],
     window: filtered.window,
     within: isAll ? within : null,
+    isRare,
   };
 }
 

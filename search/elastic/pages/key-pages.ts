@@ -3,6 +3,9 @@ import { allOf, type Clause } from '#search/elastic/server/clause.ts';
 import { readDeepKeys } from './deep-keys.ts';
 import type { KeyList, PageSource, Slice } from './key-list.ts';
 import {
+  type CountAnswer,
+  countIn,
+  countOf,
   cutBy,
   fieldIn,
   isCut,
@@ -33,7 +36,7 @@ interface FirstAnswer {
   readonly hits: {
     readonly hits: readonly { readonly fields: { readonly keys: readonly InscriptionKey[] } }[];
   };
-  readonly aggregations?: { readonly split: { readonly members: MembersAnswer<SplitKeys> } };
+  readonly aggregations?: CountAnswer & { readonly split?: { readonly members: MembersAnswer<SplitKeys> } };
 }
 
 interface SplitKeys {
@@ -44,15 +47,18 @@ interface SplitKeys {
  * The first keys of a list in one request. This works because the n documents with the smallest first keys contain the
  * n smallest keys. Few documents begin before the window; their smallest keys inside the window are requested one by
  * one. A descending list uses last keys in the same manner. `count` is the length of the list if the request read it to
- * its end, else null.
+ * its end or counted it, else null.
  *
- * The request counts nothing else. The index is sorted by first keys, so a server that only needs the first documents
+ * Without `isCounted`, the request counts nothing else. The index is sorted by first keys, so a server that only needs the first documents
  * stops early. For last keys, and for a window that cuts documents, the server reads all documents.
+ *
+ * @param isCounted whether the request also counts the list. The window must cut no document.
  */
 export async function readFirstKeys(
   { moment }: PageSource,
   { clauses, window, order }: KeyList,
   { offset, limit }: Slice,
+  isCounted = false,
 ): Promise<{ keys: InscriptionKey[]; count: number | null }> {
   const end = order === 'asc' ? 'firstKey' : 'lastKey';
   const listed = [...clauses, ...touching(window)];
@@ -64,18 +70,20 @@ export async function readFirstKeys(
       size,
       sort: [{ [end]: order }],
       docvalue_fields: ['keys'],
+      ...(isCounted ? { aggs: countIn(window) } : {}),
       ...(split === null ? {} : { aggs: { split }, post_filter: allOf(begun) }),
     },
     split === null ? [...listed, ...begun] : listed,
   );
-  const buckets = aggregations?.split.members.inside.keys.buckets ?? [];
+  const buckets = aggregations?.split?.members.inside.keys.buckets ?? [];
   const keys = hits.hits
     .flatMap(({ fields }) => fields.keys)
     .filter((key) => key >= window.from && key < window.to)
     .concat(buckets.map(({ key }) => key.key))
     .sort((a, b) => (order === 'asc' ? a - b : b - a));
   const isWhole = hits.hits.length < size && buckets.length < size;
-  return { keys: keys.slice(offset, size), count: isWhole ? keys.length : null };
+  const counted = isCounted ? countOf(aggregations) : null;
+  return { keys: keys.slice(offset, size), count: isWhole ? keys.length : counted };
 }
 
 /** The first keys of the documents that the beginning of the window cuts. Null: the window cuts no document. */

@@ -5,7 +5,15 @@ import { allOf, type Clause } from '#search/elastic/server/clause.ts';
 import { readDeepKeys } from './deep-keys.ts';
 import type { PageSource, Slice } from './key-list.ts';
 import { isFirstSlice, readFirstKeys, readKeySlice } from './key-pages.ts';
-import { type CountAnswer, countIn, countOf, isEmptyWindow, type KeyWindow, touching } from './key-window.ts';
+import {
+  type CountAnswer,
+  countIn,
+  countOf,
+  isCut,
+  isEmptyWindow,
+  type KeyWindow,
+  touching,
+} from './key-window.ts';
 import { readSizeSlice } from './size-pages.ts';
 import { type SortedList, sortedLists } from './sorted-lists.ts';
 
@@ -20,6 +28,8 @@ export interface Matching {
   readonly window: KeyWindow;
   /** Matches known from phrases. Null: the number of matches must be counted. */
   readonly within: WithinPhrases | null;
+  /** Whether there are probably few matches. */
+  readonly isRare: boolean;
 }
 
 /**
@@ -41,13 +51,7 @@ export async function readPage(
   const [only] = lists;
   if (only !== undefined && lists.length === 1 && only.by === 'key') {
     const isWhole = asked.after === undefined;
-    if (isFirstSlice(source, slice)) {
-      const near = isWhole ? nearWindow(source, matching, only, slice) : null;
-      if (near !== null) return readNearPage(source, matching, { list: only, near }, slice);
-      const { keys, count } = await readFirstKeys(source, only, slice);
-      const totalItems = isWhole && count !== null ? count : await countAll(source, matching);
-      return { keys, totalItems };
-    }
+    if (isFirstSlice(source, slice)) return readFirstPage(source, matching, only, { ...slice, isWhole });
     if (isWhole) {
       const { keys, count } = await readDeepKeys(source, only, slice);
       return { keys, totalItems: count };
@@ -57,6 +61,21 @@ export async function readPage(
   const parts = partsOf(slice, counts);
   const keys = await Promise.all(lists.map((list, at) => readList(source, list, parts[at])));
   return { keys: keys.flat(), totalItems: total };
+}
+
+/** A page of the first matches, and the total. `isWhole`: the list has all matches, so its length is the total. */
+async function readFirstPage(
+  source: PageSource,
+  matching: Matching,
+  list: SortedList,
+  { isWhole, ...slice }: Slice & { readonly isWhole: boolean },
+): Promise<MatchingPage> {
+  const near = isWhole ? nearWindow(source, matching, list, slice) : null;
+  if (near !== null) return readNearPage(source, matching, { list, near }, slice);
+  // a request for few matches reads all of them in any case, so it can also count them
+  const isCounted = isWhole && matching.isRare && !isCut(matching.window);
+  const { keys, count } = await readFirstKeys(source, list, slice, isCounted);
+  return { keys, totalItems: isWhole && count !== null ? count : await countAll(source, matching) };
 }
 
 /** Number of times the keys that evenly spread matches would take. A first page is searched among that many keys. */

@@ -17,6 +17,11 @@ export interface TextQuery {
   readonly clauses: readonly Clause[];
   /** Matches known from phrases. Null: the matches must be counted. */
   readonly within: WithinPhrases | null;
+  /**
+   * Whether probably only a small share of all texts matches: there are several needles, and not all of them are within
+   * phrases that very many texts share. Answers are exact in either case.
+   */
+  readonly isRare: boolean;
 }
 
 /** Matches known without reading their documents: texts that have all needles inside phrases. */
@@ -48,7 +53,7 @@ export async function textQuery(
   if (match === 'substring' && corpus === 'content') return contentQuery(needles, phrases, bounds);
   const clauses =
     match === 'substring' ? needleClauses('metadata', needles) : wordClauses(corpus, match, needles);
-  return clauses === null ? null : { clauses, within: null };
+  return clauses === null ? null : { clauses, within: null, isRare: false };
 }
 
 /** Clauses for words. A word is a whole term; a fuzzy word is any similar term. */
@@ -80,7 +85,7 @@ async function contentQuery(
   if (needed === null) return null;
   const ways = needed.map((needle) => phrases.book.waysOf(gramNeedle(needle)));
   // a search may only have filters
-  if (ways.length === 0) return { clauses: [], within: null };
+  if (ways.length === 0) return { clauses: [], within: null, isRare: false };
   const isFew = ways.length <= dividedMax;
   const isAsked = ways.some(({ phrases: within, parts }) => within.length > 0 || parts.length > 1);
   const shapes = new ShapeClauses(isAsked ? phrases.shapes() : null, isFew ? namedShapesMax : 0);
@@ -94,9 +99,11 @@ async function contentQuery(
   // over the others
   const isDivided =
     isFew && needles.every(({ phrases: own }, at) => own.length > 0 && !isShort(needed[at] ?? ''));
-  return isDivided
-    ? dividedQuery(needles, shapes)
-    : { clauses: needles.map((needle) => wayClause(needle, shapes)), within: null };
+  if (isDivided) return dividedQuery(needles, shapes);
+  const isRare =
+    needles.length > 1 &&
+    needles.some(({ phrases: own }, at) => own.length === 0 && !isShort(needed[at] ?? ''));
+  return { clauses: needles.map((needle) => wayClause(needle, shapes)), within: null, isRare };
 }
 
 /**
@@ -153,11 +160,13 @@ function dividedQuery(needles: readonly NeedleWays[], shapes: ShapeClauses): Tex
     }),
   );
   const { clause, inscriptions } = shapes.with(needles);
-  if (clause === null) return { clauses: [others], within: null };
+  // no text has all needles within phrases
+  if (clause === null) return { clauses: [others], within: null, isRare: needles.length > 1 };
   const rest = { bool: { filter: [others], must_not: [clause] } };
   return {
     clauses: [anyOf([clause, others])],
     within: inscriptions === null ? null : { inscriptions, others: rest },
+    isRare: false,
   };
 }
 

@@ -38,6 +38,13 @@ export function testPages(subject: () => ConformanceSubject): void {
       await subject().expectNaive('metadata', ['third'], page, itemsPerPage);
       await subject().expectNaiveHash(createHash('sha256').update('copy 1').digest(), page, itemsPerPage);
     }
+    // several needles, more matches than a page
+    for (const [page, itemsPerPage] of [
+      [1, 1000],
+      [2, 100],
+      [12, 100],
+    ] as const)
+      await subject().expectNaive('content', ['copy', 'py 3'], page, itemsPerPage);
     await subject().expectNaive('content', ['rare'], 12, 1);
     await subject().expectNaive('content', ['rare'], 4, 3);
   });

@@ -83,8 +83,25 @@ test('what texts have within phrases is counted by their shapes, and asked for b
   expect((await ask(['brc-20', 'ordi'], of))?.within).toBeNull();
 });
 
+test('several needles are rare unless phrases that texts share have all of them', async () => {
+  const isRare = async (needles: readonly string[]): Promise<boolean | undefined> =>
+    (await ask(needles, phrasesOf(phrases, texts)))?.isRare;
+  expect(await isRare(['brc-20', 'ordi'])).toBe(true);
+  expect(await isRare(['ordi', 'nothing'])).toBe(true);
+  // no text has both phrases
+  expect(await isRare(['brc-20', 'satoshi'])).toBe(true);
+  expect(await isRare(['brc-20', 'tick'])).toBe(false);
+  // very many texts may have these
+  expect(await isRare(['brc-20', 'x'])).toBe(false);
+  expect(await isRare(['ordi'])).toBe(false);
+});
+
 test('nothing is asked of the texts where there is no needle', async () => {
-  expect(await ask([], phrasesOf(phrases, texts))).toEqual({ clauses: [], within: null });
+  expect(await ask([], phrasesOf(phrases, texts))).toEqual({
+    clauses: [],
+    within: null,
+    isRare: false,
+  });
 });
 
 test('more shapes than can be named, or known, are a pattern', async () => {
