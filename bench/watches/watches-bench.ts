@@ -17,13 +17,14 @@ import { nodeSettings, SatscribeProcess } from '../follow/satscribe-process.ts';
 import { nameOption, numberOption } from '../options.ts';
 import type { Figure, Report } from '../report.ts';
 import { median, percentile } from '../statistics.ts';
+import { floodFigures } from './flood-figures.ts';
 import { revealOf, searchOf } from './generated-searches.ts';
 
 // lets the bench collect garbage before it measures memory
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-const parts = ['block', 'webhooks'] as const;
+const parts = ['block', 'webhooks', 'flood'] as const;
 /** Time between two reveals, in ms. A round takes at most 200 ms, so most reveals have a round of their own. */
 const betweenRevealsMs = 500;
 
@@ -46,8 +47,10 @@ export async function watchesBench(args: string[]): Promise<Report> {
   const told = numberOption('told', values.told, 1);
   const rounds = numberOption('rounds', values.rounds, 1);
   const figures: Figure[] = [];
-  if (only !== 'webhooks') figures.push(...blockFigures({ searches, reveals, rounds, seed: values.seed }));
-  if (only !== 'block')
+  if (only === null || only === 'block')
+    figures.push(...blockFigures({ searches, reveals, rounds, seed: values.seed }));
+  if (only === null || only === 'flood') figures.push(...(await floodFigures()));
+  if (only === null || only === 'webhooks')
     figures.push(...(await withBenchNode('watches', (node, dir) => webhookFigures(node, dir, told))));
   return {
     bench: 'watches',
@@ -55,6 +58,7 @@ export async function watchesBench(args: string[]): Promise<Report> {
       `block: ${searches} searches, ${reveals} reveals, ${rounds} rounds; processor time of matching alone, warm`,
       'memory: heap and buffers of the index of these searches beyond the bytes of their needles, for each search',
       `webhooks: ${told} reveals beside a real node, one each ${betweenRevealsMs} ms, from just before their broadcast to the webhook`,
+      'flood: 1,000 findings of each of 100 watches in one transaction, while no receiver answers',
     ],
     figures,
     details: [],
