@@ -6,11 +6,29 @@ import { silentLogger } from '#test/support/http-app.ts';
 import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
 import { LiveMempool } from '#test/support/node/live-mempool.ts';
 import { findingsOf, newKey, newWatch } from '#test/support/watches/new-watch.ts';
+import { type Receiver, startReceiver } from '#test/support/webhooks/receiver.ts';
+import { type Sending, startSending } from '#test/support/webhooks/sending.ts';
 import { followWatches } from '#watches/following/follow-watches.ts';
-import type { Watch } from '#watches/watch.ts';
+import { type Finding, type FindingState, findingId, type Watch } from '#watches/watch.ts';
 
 const words = ['apple', 'lemon', 'plum'] as const;
-const steps = 25;
+const steps = 40;
+
+/** The body of a webhook. */
+interface Message {
+  readonly id: string;
+  readonly number: number;
+  readonly findings: readonly Told[];
+  readonly more: number;
+}
+
+interface Told {
+  readonly id: string;
+  readonly number: number;
+  readonly state: FindingState;
+  readonly inscriptionId: string;
+  readonly blockHash: string | null;
+}
 
 describe.skipIf(bitcoindThatRelaysReveals() === null)('watches under random changes of a real node', () => {
   let live: LiveMempool;
@@ -18,6 +36,8 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('watches under random chan
   let following: { controller: AbortController; end: Promise<void> };
   /** Transactions that were accepted by the node, with the text that each reveals. */
   const revealed: { readonly made: RegtestTransaction; readonly text: string }[] = [];
+  let receiver: Receiver;
+  let sending: Sending;
 
   const follow = (): void => {
     const controller = new AbortController();
@@ -35,9 +55,23 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('watches under random chan
     await following.end;
   };
 
+  /** Ends the connections of the process that follows watches, as a kill does. The process connects again. */
+  const kill = (): Promise<unknown> =>
+    live.database.pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'satscribe watches'`,
+    );
+  /** All that the webhook of a watch told. */
+  const messagesOf = ({ id }: Watch): Message[] =>
+    receiver.received
+      .map(({ body }) => JSON.parse(body.toString()) as Message)
+      .filter((message) => message.id === id);
+
   beforeAll(async () => {
     random = seededRandom('watches 1');
     live = await LiveMempool.start();
+    receiver = await startReceiver();
+    sending = startSending(live.database);
     live.index();
     await live.indexed();
     live.follow();
@@ -48,6 +82,8 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('watches under random chan
   });
   afterAll(async () => {
     await stop();
+    await sending.stop();
+    await receiver.close();
     await live.close();
   });
 
@@ -68,9 +104,10 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('watches under random chan
 
   async function step(): Promise<void> {
     const roll = random.unit();
-    if (roll < 0.5) await reveal();
-    else if (roll < 0.75) await live.chain.mineMempool();
-    else if (roll < 0.9) {
+    if (roll < 0.45) await reveal();
+    else if (roll < 0.7) await live.chain.mineMempool();
+    else if (roll < 0.8) await kill();
+    else if (roll < 0.92) {
       await live.chain.takeBack(1 + random.below(2));
       if (random.unit() < 0.5) await live.chain.mineMempool();
     } else {
@@ -93,11 +130,41 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('watches under random chan
     return mined.toSorted();
   }
 
-  test('every match is found, nothing else is, and the states end as those of the chain', async () => {
+  /** Compares what was told of a watch with the findings of the watch: each change is told once, in order. */
+  function expectTold(watch: Watch, found: readonly Finding[]): void {
+    const messages = messagesOf(watch);
+    const changes = messages.flatMap(({ findings }) => findings);
+    expect(messages.at(-1)?.number).toBe(Math.max(...found.map(({ number }) => number)));
+    // a message that stands for later changes names only their count, which a receiver reads with the cursor
+    const counted = messages.reduce((sum, { more }) => sum + more, changes.length);
+    expect(counted).toBe(messages.at(-1)?.number);
+    expect(changes.map(({ number }) => number)).toEqual(
+      [...new Set(changes.map(({ number }) => number))].toSorted((a, b) => a - b),
+    );
+    if (counted > changes.length) return;
+    const ofThings = Map.groupBy(changes, ({ inscriptionId }) => inscriptionId);
+    expect(ofThings.size).toBe(found.length);
+    for (const { thing, number, state } of found) {
+      const ofThing = ofThings.get(thing) ?? [];
+      expect(ofThing.at(-1)).toMatchObject({ number, state });
+      expect(new Set(ofThing.map(({ id }) => id))).toEqual(new Set([findingId(watch.id, thing)]));
+      for (const [nth, change] of ofThing.entries()) {
+        const before = ofThing[nth - 1];
+        if (before?.state === change.state) {
+          expect(change.state).toBe('confirmed');
+          expect(change.blockHash).not.toBe(before.blockHash);
+        }
+      }
+    }
+  }
+
+  test('every match is found and told, each change once, and the states end as those of the chain', async () => {
     const key = await newKey(live.database.pool);
     const watches = new Map<string, Watch>();
-    for (const word of words)
-      watches.set(word, await newWatch(live.database.pool, key, 'search', { text: word }));
+    for (const text of words) {
+      const body = { text, webhookUrl: `http://receiver.example:${receiver.port}/` };
+      watches.set(text, await newWatch(live.database.pool, key, 'search', body));
+    }
     for (let nth = 0; nth < steps; nth++) await step();
     await reveal();
     await live.chain.mineMempool();
@@ -117,6 +184,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('watches under random chan
         }
         // each change has its own number, and the newest has the highest
         expect(new Set(found.map(({ number }) => number)).size).toBe(found.length);
+        expectTold(watch, found);
       });
     }
   });
