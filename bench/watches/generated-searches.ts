@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { asTxid } from '#kernel/primitives/hash.ts';
+import { networks } from '#kernel/primitives/network.ts';
 import type { Random } from '#test/builders/random.ts';
 import type { WatchedInscription } from '#watches/matching/watched-inscription.ts';
+import { readWatchCondition } from '#watches/reading/read-watch.ts';
 import type { SearchCondition } from '#watches/reading/watch-condition.ts';
 
 const letters = 'abcdefghijklmnopqrstuvwxyz';
@@ -21,32 +23,36 @@ const wordOf = (random: Random): string => {
 };
 const tickerOf = (random: Random): string => nameOf('ticker', random.below(tickers), 4);
 
-const plain = { corpus: 'content', match: 'substring', needles: [], hash: null, filter: {} } as const;
-
-/** A saved search like those of people: tickers, words, phrases, hashes, parents and members of metadata. */
-export function searchOf(random: Random, nth: number): SearchCondition {
+/** The body of a saved search like those of people: tickers, words, phrases, hashes, parents and members of metadata. */
+export function bodyOf(random: Random, nth: number): Record<string, unknown> {
   switch (nth % 10) {
     case 0:
       return {
-        ...plain,
         hash: createHash('sha256')
           .update(`file ${random.below(100_000)}`)
           .digest('hex'),
       };
     case 1:
-      return { ...plain, filter: { parent: { txid: asTxid(bytesOf(random, 32)), index: 0 } } };
+      return { parent: `${Buffer.from(bytesOf(random, 32)).toString('hex')}i0` };
     case 2:
-      return { ...plain, filter: { metadata: { key: 'name', value: wordOf(random) } } };
+      return { key: 'name', value: wordOf(random) };
     case 3:
-      return { ...plain, match: 'words', needles: [wordOf(random), wordOf(random)] };
+      return { text: `${wordOf(random)} ${wordOf(random)}`, words: true };
     case 4:
     case 5:
-      return { ...plain, needles: ['"op":"mint"', `"tick":"${tickerOf(random)}"`] };
+      return { text: `"op":"mint","tick":"${tickerOf(random)}"` };
     case 6:
-      return { ...plain, needles: [`"tick":"${tickerOf(random)}"`], filter: { contentType: 'text/plain' } };
+      return { text: `"tick":"${tickerOf(random)}"`, contentType: 'text/plain' };
     default:
-      return { ...plain, needles: [`${wordOf(random)} ${wordOf(random)}`] };
+      return { text: `${wordOf(random)} ${wordOf(random)}` };
   }
+}
+
+/** The condition of a body. */
+export function searchOf(body: Record<string, unknown>): SearchCondition {
+  const read = readWatchCondition('search', body, networks.regtest);
+  assert(read.kind !== 'faulty' && 'search' in read.condition, 'a saved search is read');
+  return read.condition.search;
 }
 
 const bytesOf = (random: Random, length: number): Uint8Array => {

@@ -11,6 +11,7 @@ import { seededRandom } from '#test/builders/random.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { newKey, newWatch } from '#test/support/watches/new-watch.ts';
 import { decideWords, WatchIndex } from '#watches/matching/watch-index.ts';
+import { watchesMax } from '#watches/store/watches.store.ts';
 import { withBenchNode } from '../bench-node.ts';
 import { broadcastAt } from '../broadcast-at.ts';
 import { nodeSettings, SatscribeProcess } from '../follow/satscribe-process.ts';
@@ -18,7 +19,7 @@ import { nameOption, numberOption } from '../options.ts';
 import type { Figure, Report } from '../report.ts';
 import { median, percentile } from '../statistics.ts';
 import { floodFigures } from './flood-figures.ts';
-import { revealOf, searchOf } from './generated-searches.ts';
+import { bodyOf, revealOf, searchOf } from './generated-searches.ts';
 
 // lets the bench collect garbage before it measures memory
 setFlagsFromString('--expose-gc');
@@ -51,7 +52,11 @@ export async function watchesBench(args: string[]): Promise<Report> {
     figures.push(...blockFigures({ searches, reveals, rounds, seed: values.seed }));
   if (only === null || only === 'flood') figures.push(...(await floodFigures()));
   if (only === null || only === 'webhooks')
-    figures.push(...(await withBenchNode('watches', (node, dir) => webhookFigures(node, dir, told))));
+    figures.push(
+      ...(await withBenchNode('watches', (node, dir) =>
+        webhookFigures(node, dir, { searches, told, seed: values.seed }),
+      )),
+    );
   return {
     bench: 'watches',
     notes: [
@@ -72,7 +77,7 @@ function blockFigures(options: {
   readonly seed: string;
 }): Figure[] {
   const random = seededRandom(options.seed);
-  const searches = Array.from({ length: options.searches }, (_, nth) => searchOf(random, nth));
+  const searches = Array.from({ length: options.searches }, (_, nth) => searchOf(bodyOf(random, nth)));
   const block = Array.from({ length: options.reveals }, (_, nth) => revealOf(random, nth));
   const before = inUse();
   const index = new WatchIndex(searches.map((search, watch) => ({ watch, search })));
@@ -113,7 +118,7 @@ function inUse(): number {
 async function webhookFigures(
   node: Parameters<typeof nodeSettings>[0],
   dir: string,
-  told: number,
+  { searches, told, seed }: { readonly searches: number; readonly told: number; readonly seed: string },
 ): Promise<Figure[]> {
   const chain = await RegtestChain.start(node.rpc, 110 + told);
   const dataDir = join(dir, 'data');
@@ -139,6 +144,7 @@ async function webhookFigures(
   const { url } = await attachEmbeddedPostgres(dataDir);
   const pool = new pg.Pool({ connectionString: url, max: 2 });
   try {
+    await storeSearches(pool, { searches, seed });
     const { port } = hooks.address() as AddressInfo;
     const times = await revealTimes(pool, chain, { told, url: `http://127.0.0.1:${port}/`, heard });
     return [
@@ -155,6 +161,19 @@ async function webhookFigures(
     await pool.end();
     await service.stop();
     hooks.close();
+  }
+}
+
+/** Stores searches of other keys, as many as a key may have for each. */
+async function storeSearches(
+  pool: pg.Pool,
+  { searches, seed }: { readonly searches: number; readonly seed: string },
+): Promise<void> {
+  const random = seededRandom(seed);
+  let key = 0;
+  for (let nth = 0; nth < searches; nth++) {
+    if (nth % watchesMax === 0) key = await newKey(pool);
+    await newWatch(pool, key, 'search', bodyOf(random, nth));
   }
 }
 

@@ -130,7 +130,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('watches under random chan
     return mined.toSorted();
   }
 
-  /** Compares what was told of a watch with the findings of the watch: each change is told once, in order. */
+  /** Compares what a watch told with the findings of the watch: each change is told once, in order. */
   function expectTold(watch: Watch, found: readonly Finding[]): void {
     const messages = messagesOf(watch);
     const changes = messages.flatMap(({ findings }) => findings);
