@@ -10,8 +10,11 @@ const windowLengths = [8, 4, 3, 2, 1] as const;
 /** Ends a chain of needles, and marks an empty place of a table. */
 const none = -1;
 
-/** Number of bits of a filter for each needle. At most one of 16 positions of a text then passes it by chance. */
-const filterBitsOfNeedle = 16;
+/**
+ * Number of bits of a filter for each needle. At most one of 64 positions of a text then passes it by chance. With 16
+ * bits most of the time of a text went to windows that are in no table.
+ */
+const filterBitsOfNeedle = 64;
 
 /**
  * Maximum number of bytes of a needle whose windows are examined. A window in them is rare enough, and long needles
@@ -32,7 +35,7 @@ const comparedMaxOf = (text: Uint8Array): number => 1024 + 16 * text.length;
  * text, a filter of bits says whether the bytes there may be a window. If so, the window is looked up, and its needles
  * are compared. This is the multiple-pattern search of Wu and Manber without its jumps, because the shortest needle
  * would limit all jumps. An automaton (Aho and Corasick) would need some 16 bytes for each byte of each needle. This
- * table needs some 70 bytes for each needle (`tableBytes`).
+ * table needs some 75 bytes for each needle (`tableBytes`).
  *
  * The window of a needle is the part that the fewest needles share. Needles that all begin like
  * `{"p":"brc-20","op":` are then compared only where they differ.
