@@ -70,14 +70,17 @@ describe.skipIf(executable === null)('watches in a real browser', () => {
     await says(page, 'h1', /Your watches/u);
     await says(page, '.watch', /Contents with.*hello[\s\S]*nothing found yet/u);
     await http.database.pool.query(
-      `WITH w AS (UPDATE service.watches SET last_number = 1, found = 1 WHERE kind = 'search' RETURNING id)
+      `WITH w AS (UPDATE service.watches SET last_number = 5, found = 5 WHERE kind = 'search' RETURNING id)
        INSERT INTO service.watch_findings (watch_id, thing, state, number, txid, height, block_hash, facts)
-       SELECT id, $1, 'confirmed', 1, $2, 0, $2, '{}' FROM w`,
-      [idOf('a'), Buffer.alloc(32, 1)],
+       SELECT w.id, thing, 'confirmed', number, $2, 0, $2, '{}'
+         FROM w, unnest($1::text[]) WITH ORDINALITY AS t (thing, number)`,
+      [['e', 'd', 'c', 'b', 'a'].map((name) => idOf(name)), Buffer.alloc(32, 1)],
     );
     await page.reload();
-    await says(page, '.found', /in block 0/u);
-    expect(await page.getAttribute('.found a', 'href')).toBe(`/inscription/${idOf('a')}`);
+    await says(page, '.findings', /in block 0/u);
+    expect(await page.getAttribute('.findings a', 'href')).toBe(`/inscription/${idOf('a')}`);
+    const cutOff = await page.$eval('.findings', (list) => list.scrollHeight - list.clientHeight);
+    expect(cutOff).toBeLessThanOrEqual(0);
     await looksRight(page);
     const feed = await page.request.get(`${pages.base}${await page.getAttribute('text=Feed', 'href')}`);
     expect([feed.status(), await feed.text()]).toEqual([200, expect.stringContaining(idOf('a'))]);

@@ -78,7 +78,7 @@ ${findings.length > 0 && findingsList(findings)}
 }
 
 const findingsList = (findings: readonly FindingLine[]): Markup =>
-  html`<ol class="found">${findings.map(
+  html`<ol class="findings">${findings.map(
     ({ href, name, state, height, changedAt }) =>
       html`<li><a class="mono wrap" href="${href}">${isolated(name)}</a> <span class="chip">${stateWords[state]}${height !== null && html` ${heightLink(height)}`}</span> <span class="faint">${timeWords(changedAt)}</span></li>
 `,
