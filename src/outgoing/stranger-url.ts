@@ -43,6 +43,12 @@ export function parseTarget(text: string): { url: URL; path: string } {
 }
 
 /**
+ * Names that are reserved for one machine or for a private network: RFC 6761 (localhost), RFC 6762 (local), RFC 8375
+ * (home.arpa) and ICANN's resolution 2024.07.29.06 (internal). Public name servers do not know them.
+ */
+const privateName = /(?:^|\.)(?:localhost|local|internal|home\.arpa)\.?$/iu;
+
+/**
  * Checks a parsed URL. Throws `url_refused` if the URL must not be requested. The URL parser has already converted
  * addresses such as `0x7f.1` to 127.0.0.1.
  */
@@ -54,6 +60,7 @@ export function judge(
   if (username !== '' || password !== '') throw refused('contains a user or a password');
   if (allowPrivate) return;
   if (!isWebPort(port)) throw refused('has a port that does not belong to the web');
+  if (privateName.test(hostname)) throw refused('has a name of a private network');
   const address = hostname.replace(/^\[|\]$/gu, '');
   // the addresses of a host name are checked when the name is resolved
   if (isIP(address) !== 0 && !isPublicAddress(address))

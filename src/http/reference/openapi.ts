@@ -9,7 +9,7 @@ const description = `Satscribe indexes Bitcoin inscriptions, runes and sats. Its
 the holders and the history of runes at any height, and the sats of outputs. Runes are known if every block from the first rune height is indexed; an index of sats is an option (\`INDEX_SATS\`), and without it a node traces the sats of an output.
 
 Paths of the public interface (searches) and of ord keep their own forms; all other paths are ours and use camelCase.
-Answers are JSON unless stated otherwise, and CORS is \`*\` without credentials everywhere but on \`/metrics\` and \`/key\`. ord's pages answer JSON to
+Answers are JSON unless stated otherwise, and CORS is \`*\` without credentials, except on paths that pages of other sites must not use (docs/http.md). ord's pages answer JSON to
 \`Accept: application/json\`.`;
 
 /** The version that the public interface has for its paths under `/tokenpay` (client-compat 3.14). */

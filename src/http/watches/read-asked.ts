@@ -56,7 +56,7 @@ function kindOf({ kind }: Body): WatchKind {
   if (known !== undefined) return known;
   const message =
     kind === undefined
-      ? 'kind is required.'
+      ? 'kind is required'
       : `kind must be one of ${otherKinds.join(', ')}; POST /searches saves a search`;
   throw new AppError('request_invalid', message, { parameter: 'kind' });
 }

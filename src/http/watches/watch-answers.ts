@@ -25,6 +25,9 @@ export function ownerOf(key: AskingKey): KnownKey {
 export const noWatch = (kind: WatchKind | null): AppError =>
   new AppError('not_found', `this key has no ${kind === 'search' ? 'search' : 'watch'} with this id`);
 
+/** The same answer for an unknown feed and for a wrong token, so that an id can not be guessed. */
+export const noFeed = (): AppError => new AppError('not_found', 'no feed has this address and this token');
+
 /** Returns a watch that was found. Throws `not_found` if the watch is null. */
 export function foundWatch<Found>(watch: Found | null, kind: WatchKind | null): Found {
   if (watch === null) throw noWatch(kind);

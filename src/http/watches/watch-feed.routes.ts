@@ -9,7 +9,7 @@ import type { FeedEntry } from '#web/feeds/atom.ts';
 import { stateWords } from '#web/parts/watch-words.ts';
 import { findingLine } from './finding-lines.ts';
 import { exampleWatch } from './watch.schemas.ts';
-import { neededWatches, noWatch } from './watch-answers.ts';
+import { neededWatches, noFeed } from './watch-answers.ts';
 
 interface FeedFamily {
   readonly url: '/searches' | '/watches';
@@ -47,7 +47,7 @@ export function watchFeedRoute(app: App, deps: AppDependencies, family: FeedFami
       const { id } = request.params;
       const watches = neededWatches(deps);
       const watch = await watches.ofFeed(id, request.query.token ?? '');
-      if (watch === null || (kind !== null && watch.kind !== kind)) throw noWatch(kind);
+      if (watch === null || (kind !== null && watch.kind !== kind)) throw noFeed();
       const findings = await watches.newest(watch, feedEntries);
       const subject = watch.kind === 'search' ? 'a saved search' : `a watch of ${watch.kind}`;
       const entryOf = (finding: Finding): FeedEntry => {

@@ -143,7 +143,8 @@ export class RequestValues {
     if (!isGiven(value)) return null;
     const text = typeof value === 'number' ? String(value) : value;
     if (typeof text === 'string' && /^\d{1,15}$/u.test(text)) return BigInt(text);
-    return this.fault(name, 'must be a whole number of at least 0');
+    const isLong = typeof text === 'string' && /^\d{16,}$/u.test(text);
+    return this.fault(name, isLong ? 'has more than 15 digits' : 'must be a whole number of at least 0');
   }
 
   /** Reads a number with at most three decimals, in thousandths. `null` if it is absent. */

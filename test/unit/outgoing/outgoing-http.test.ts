@@ -235,6 +235,18 @@ test('a stranger’s URL is judged before it is stored', () => {
   expect(urlProblem('hook')).toBe('is not a URL');
   expect(urlProblem('ftp://example.com/')).toBe('is neither http nor https');
   expect(urlProblem('http://[::ffff:10.0.0.1]/')).toBe('leads to an IP address that is not public');
+  for (const name of [
+    'localhost',
+    'LOCALHOST.',
+    'a.localhost',
+    'printer.local',
+    'db.internal',
+    'nas.home.arpa',
+  ])
+    expect(urlProblem(`http://${name}/`), name).toBe('has a name of a private network');
+  for (const name of ['localhost.example', 'mylocal', 'local.example'])
+    expect(urlProblem(`http://${name}/`), name).toBeNull();
+  expect(urlProblem('http://localhost:22/', { allowPrivate: true })).toBeNull();
   expect(urlProblem('http://10.0.0.1:22/', { allowPrivate: true })).toBeNull();
   expect(urlProblem('http://a:b@example.com/', { allowPrivate: true })).toBe('contains a user or a password');
 });
