@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { revokedAmong } from '#accounts/account.store.ts';
 import { OutboxListener } from '#chain/events/outbox-listener.ts';
@@ -56,8 +57,11 @@ export class KeyWatches {
   /**
    * Creates a watch, which finds what comes from now on. Throws `watches_max`. Throws `watches_off` if the watch has a
    * webhook and this process has no secret of the service.
+   *
+   * @param form random digits of a form. The same watch with the same digits is created once, and has the same answer.
    */
-  async create(keyId: number, { kind, condition, webhookUrl }: AskedWatch): Promise<CreatedWatch> {
+  async create(keyId: number, asked: AskedWatch, form?: string): Promise<CreatedWatch> {
+    const { kind, condition, webhookUrl } = asked;
     const secrets = webhookUrl === null ? null : await this.#openSecrets();
     if (webhookUrl !== null && secrets === null) {
       throw new AppError(
@@ -66,7 +70,15 @@ export class KeyWatches {
       );
     }
     const secretKey = secrets?.publicKeys[0] ?? null;
-    const made = await createWatch(this.#parts.pool, { keyId, kind, condition, webhookUrl, secretKey });
+    const id = form === undefined ? {} : { id: idOfForm(keyId, asked, form) };
+    const made = await createWatch(this.#parts.pool, {
+      ...id,
+      keyId,
+      kind,
+      condition,
+      webhookUrl,
+      secretKey,
+    });
     if (made.kind === 'full') {
       const message = `this key already has ${made.count} active watches, the maximum; delete one of them first`;
       throw new AppError('watches_max', message, { count: made.count });
@@ -161,3 +173,21 @@ export class KeyWatches {
 
 const tokenOf = (secrets: WebhookKeys, id: string): string =>
   secrets.sharedSecret(`feed of watch ${id}`).toString('hex').slice(0, tokenDigits);
+
+/**
+ * The id of a watch that a form asks for. Only the form has the digits, so no later reader of the id can send the form
+ * again to see the secret of the webhooks.
+ */
+function idOfForm(keyId: number, { kind, condition, webhookUrl }: AskedWatch, form: string): string {
+  const digits = createHash('sha256')
+    .update(JSON.stringify([keyId, form, kind, condition, webhookUrl]))
+    .digest('hex');
+  // version 8 of RFC 9562, for ids that are derived
+  const parts = [
+    digits.slice(0, 8),
+    digits.slice(8, 12),
+    `8${digits.slice(13, 16)}`,
+    `8${digits.slice(17, 20)}`,
+  ];
+  return [...parts, digits.slice(20, 32)].join('-');
+}

@@ -96,11 +96,15 @@ describe.skipIf(executable === null)('watches in a real browser', () => {
     await giveKeyTo(page, await newKey());
     await page.fill('input[name=webhookUrl]', 'https://shop.example/hooks');
     await page.click('main button:has-text("Watch")');
-    const secret = (await page.innerText('main code')).trim();
+    const [id = '', secret = ''] = await page.locator('main code').allInnerTexts();
     expect(secret).toMatch(/^[0-9a-f]{64}$/u);
     await looksRight(page);
+    // sends the form again
+    await page.reload();
+    expect(await page.locator('main code').allInnerTexts()).toEqual([id, secret]);
     await page.click('main >> text=Your watches');
     await says(page, '.watch', /Receipts of[\s\S]*webhook to shop\.example/u);
+    expect(await page.locator('.watch code').allInnerTexts()).toEqual([id]);
     expect(await page.content()).not.toContain(secret);
   });
 

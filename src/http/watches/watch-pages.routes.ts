@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import type { KeyFacts } from '#accounts/key-look-ups.ts';
@@ -59,6 +60,17 @@ const conditionFields = {
   in: field('of a search: metadata, if its text is searched in metadata'),
   all: field('of a search: 1 if its text is a list, separated by commas'),
 };
+
+/** Number of hex digits that a form has. 128 bits cannot be guessed. */
+const formDigits = 32;
+const formField = Type.Optional(
+  Type.String({
+    pattern: `^[0-9a-f]{${formDigits}}$`,
+    description: 'random digits of the form: a form that is sent again saves no second watch',
+    examples: ['0123456789abcdef0123456789abcdef'],
+  }),
+);
+
 type GivenFields = Readonly<Record<string, string | undefined>> & { readonly kind: Watch['kind'] };
 
 /** Routes of the pages and forms of watches, for the key that the browser keeps in its cookie. */
@@ -79,7 +91,9 @@ export function watchPageRoutes(app: App, deps: AppDependencies): void {
       if ('reason' in reader) return sendNoWatches(deps, reply, reader.reason, request.url);
       const fields = givenFields(request.query);
       const { kind, condition } = await readFields(deps, reader.watches, fields, reply);
-      return sendPage(reply, newWatchPage({ site: await siteNow(deps, reply), kind, condition, fields }));
+      const form = randomBytes(formDigits / 2).toString('hex');
+      const site = await siteNow(deps, reply);
+      return sendPage(reply, newWatchPage({ site, kind, condition, form, fields }));
     },
   });
   apiRoute(app, {
@@ -93,6 +107,7 @@ export function watchPageRoutes(app: App, deps: AppDependencies): void {
         ...conditionFields,
         kind: kindField,
         webhookUrl: field('URL that gets each change'),
+        form: formField,
       }),
       response: { 200: page('the secret of its webhooks'), 303: seeOther },
     },
@@ -100,13 +115,14 @@ export function watchPageRoutes(app: App, deps: AppDependencies): void {
     handler: async (request, reply) => {
       refuseOtherSites(request, 'a form of another site cannot save a watch; use the form on this site');
       const { watches, key } = await neededReader(deps, request, reply);
-      const { webhookUrl, ...fields } = givenFields(request.body);
+      const { webhookUrl, form, ...fields } = givenFields(request.body);
       const asked = await readFields(deps, watches, fields as GivenFields, reply, webhookUrl);
       await refuseTooBroad(deps, asked.subject, askerOf(reply));
-      const { watch, webhookSecret: secret } = await watches.create(key.id, asked);
+      const { watch, webhookSecret: secret } = await watches.create(key.id, asked, form);
       if (secret === null) return reply.redirect('/watches', 303);
       const site = await siteNow(deps, reply);
-      return sendPage(reply, savedWatchPage({ site, kind: watch.kind, condition: watch.condition, secret }));
+      const { id, kind, condition } = watch;
+      return sendPage(reply, savedWatchPage({ site, id, kind, condition, secret }));
     },
   });
   apiRoute(app, {

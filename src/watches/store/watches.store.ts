@@ -21,6 +21,8 @@ export const watchesMax = 100;
 const endedMax = 100;
 
 export interface NewWatch {
+  /** The id of the new watch. If the key already has a watch with this id, no second watch is created. */
+  readonly id?: string;
   readonly keyId: number;
   readonly kind: WatchKind;
   readonly condition: AskedCondition;
@@ -37,17 +39,19 @@ export const watchColumns = `id, key_id AS "keyId", kind, condition, webhook_url
 
 /**
  * Creates a watch. It matches transactions that arrive from now on. Returns the number of active watches of the key if
- * this number is already `watchesMax`.
+ * this number is already `watchesMax`. Returns the watch that the key already has with this id, if there is one.
  */
 export async function createWatch(
   pool: pg.Pool,
-  { keyId, kind, condition, webhookUrl, secretKey }: NewWatch,
+  { id = randomUUID(), keyId, kind, condition, webhookUrl, secretKey }: NewWatch,
 ): Promise<
   { readonly kind: 'created'; readonly watch: Watch } | { readonly kind: 'full'; readonly count: number }
 > {
   return withTransaction(pool, async (tx) => {
     // requests of one key wait for each other, so that both do not count the same number
     await lockKey(tx, keyId);
+    const before = await readWatch(tx, keyId, id);
+    if (before !== null) return { kind: 'created', watch: before };
     const { rows: counted } = await tx.query<{ count: number }>(
       'SELECT count(*) AS count FROM service.watches WHERE key_id = $1 AND ended_at IS NULL',
       [keyId],
@@ -63,7 +67,7 @@ export async function createWatch(
     const { rows } = await tx.query<Watch>(
       `INSERT INTO service.watches (id, key_id, kind, condition, webhook_url, secret_key, since)
        VALUES ($1, $2, $3, $4, $5, $6, ${lastSequenceSql}) RETURNING ${watchColumns}`,
-      [randomUUID(), keyId, kind, JSON.stringify(condition), webhookUrl, secretKey && Buffer.from(secretKey)],
+      [id, keyId, kind, JSON.stringify(condition), webhookUrl, secretKey && Buffer.from(secretKey)],
     );
     await tx.query(`SELECT pg_notify('${watchesChannel}', '')`);
     return { kind: 'created', watch: rows[0] as Watch };

@@ -70,7 +70,7 @@ function watchSection(watch: WatchLine): Markup {
   const { id, kind, condition, webhookHost, endReason, createdAt, found, findings, feed } = watch;
   return html`<section class="watch" aria-labelledby="watch-${id}">
 <h2 class="wrap" id="watch-${id}">${watchWords(kind, condition)}</h2>
-<p class="faint">Since ${timeWords(createdAt)} · ${found === 0 ? 'nothing found yet' : `${grouped(found)} found`}${webhookHost !== null && html` · webhook to <span class="wrap">${webhookHost}</span>`}${endReason !== null && html` · <b>ended: ${endReason}</b>`}</p>
+<p class="faint">Since ${timeWords(createdAt)} · ${found === 0 ? 'nothing found yet' : `${grouped(found)} found`}${webhookHost !== null && html` · webhook to <span class="wrap">${webhookHost}</span>`}${endReason !== null && html` · <b>ended: ${endReason}</b>`} · id <code class="wrap">${id}</code></p>
 ${findings.length > 0 && findingsList(findings)}
 <div class="tools">${feed !== null && html`<a href="${feed}">Feed (Atom)</a> `}<form action="/watches/delete" method="post"><input type="hidden" name="id" value="${id}"><button class="button" type="submit">Delete<span class="unseen"> this watch</span></button></form></div>
 </section>
@@ -118,12 +118,14 @@ export interface NewWatchView {
   readonly site: Site;
   readonly kind: string;
   readonly condition: ShownCondition;
+  /** Random digits that tell a repeated form from a new one. */
+  readonly form: string;
   /** Fields that the form sends unchanged. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
 /** The form that saves a watch. */
-export function newWatchPage({ site, kind, condition, fields }: NewWatchView): Markup {
+export function newWatchPage({ site, kind, condition, form, fields }: NewWatchView): Markup {
   return layout({
     title: 'Watch this · Satscribe',
     description: 'Saves a search, or another watch, and tells you what it finds from now on.',
@@ -133,6 +135,7 @@ export function newWatchPage({ site, kind, condition, fields }: NewWatchView): M
 <p class="wrap">${watchWords(kind, condition)}</p>
 <p>From now on, <a href="/watches">your watches</a> list each match within seconds: when it is in the mempool, when a block has it, and when it is replaced or reorganised away.</p>
 <form class="order" action="/watches/new" method="post">
+<input type="hidden" name="form" value="${form}">
 ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <p class="field"><label for="webhook">Webhook (optional)</label><input id="webhook" name="webhookUrl" type="url" maxlength="2000" autocomplete="off" spellcheck="false" placeholder="https://…" aria-describedby="webhook-hint"><small class="hint" id="webhook-hint">A URL of yours that gets each change, signed with a secret that the next page shows once.</small></p>
 <p><button class="button primary" type="submit">Watch</button></p>
@@ -143,13 +146,14 @@ ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="
 
 export interface SavedWatchView {
   readonly site: Site;
+  readonly id: string;
   readonly kind: string;
   readonly condition: ShownCondition;
   readonly secret: string;
 }
 
 /** The page with the webhook secret of a new watch. No other page shows the secret. */
-export function savedWatchPage({ site, kind, condition, secret }: SavedWatchView): Markup {
+export function savedWatchPage({ site, id, kind, condition, secret }: SavedWatchView): Markup {
   return layout({
     title: 'Watching · Satscribe',
     description: 'The watch is saved.',
@@ -157,6 +161,7 @@ export function savedWatchPage({ site, kind, condition, secret }: SavedWatchView
     main: html`<section class="watches">
 <h1>Watching</h1>
 <p class="wrap">${watchWords(kind, condition)}</p>
+<p>Its id, which its messages have: <code class="wrap">${id}</code></p>
 <p>The secret that signs its webhooks, in hex. Keep it now: it is shown only here.</p>
 <p><code class="wrap">${secret}</code></p>
 <p><a class="button" href="/watches">Your watches</a></p>

@@ -204,6 +204,27 @@ test('forms of other sites neither save nor delete a watch', async () => {
   expect(await ask('GET', `/searches/${id}`)).toMatchObject({ status: 404 });
 });
 
+test('a form that is sent again saves no second watch, and has the same answer for its own key alone', async () => {
+  const { key: mine } = await giveKey(http.database.pool, { rate: '0' });
+  const send = async (as: string, payload: string): Promise<string> => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', cookie: `satscribe_key=${as}` };
+    const answer = await http.app.inject({ method: 'POST', url: '/watches/new', payload, headers });
+    return /<code class="wrap">[0-9a-f]{64}<\/code>/u.exec(answer.body)?.[0] ?? String(answer.statusCode);
+  };
+  const count = async (): Promise<number> =>
+    (await ask<{ watches: WatchJson[] }>('GET', '/watches', { as: mine })).body.watches.length;
+  const form = `kind=search&text=twice&webhookUrl=https://shop.example/a&form=${'0'.repeat(32)}`;
+  const [first, again] = await Promise.all([send(mine, form), send(mine, form)]);
+  expect(first).toContain('code');
+  expect([again, await count()]).toEqual([first, 1]);
+  const changed = await send(mine, form.replace('example/a', 'example/b'));
+  const ofOther = await send(other, form);
+  const unnamed = await send(mine, form.slice(0, form.indexOf('&form')));
+  expect(new Set([first, changed, ofOther, unnamed]).size).toBe(4);
+  expect(await count()).toBe(3);
+  expect(await send(mine, `${form}0`)).toBe('400');
+});
+
 test('a key has at most 100 watches of all kinds, and the refusal has the count', async () => {
   const { key: full } = await giveKey(http.database.pool, { rate: '0' });
   for (let made = 0; made < 50; made++) {
