@@ -1,11 +1,14 @@
-import type { Finding, WatchKind } from '#watches/watch.ts';
+import type { Finding, FindingFacts, WatchKind } from '#watches/watch.ts';
+import { groupedDecimal } from '#web/format.ts';
 import type { FindingLine } from '#web/pages/watches.page.ts';
+import { price } from '#web/parts/amounts.ts';
 
 /** A finding for pages and feeds, with the path of its page. */
 export function findingLine(finding: Finding, kind: WatchKind): FindingLine {
   const { state, height, changedAt } = finding;
   return {
     ...placeOf(finding, kind),
+    detail: detailOf(finding.facts, kind),
     state,
     height,
     changedAt: Math.floor(changedAt.getTime() / 1000),
@@ -34,4 +37,15 @@ function placeOf(
       return { href: `/output/${outpoint}`, name: outpoint };
     }
   }
+}
+
+/** The price of a sale, or what an output received. Null for all other things, whose name says everything. */
+function detailOf(facts: FindingFacts, kind: WatchKind): string | null {
+  if (kind === 'sales') return `for ${price(Number(facts['price']))}`;
+  if (kind !== 'receipts') return null;
+  const { inscriptionId, runeId, amount, sats } = facts;
+  if (typeof inscriptionId === 'string') return `received the inscription ${inscriptionId}`;
+  if (typeof runeId === 'string')
+    return `received ${groupedDecimal(String(amount))} base units of the rune ${runeId}`;
+  return `received ${price(Number(sats))}`;
 }

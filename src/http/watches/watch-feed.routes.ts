@@ -6,7 +6,7 @@ import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { Finding, WatchKind } from '#watches/watch.ts';
 import type { FeedEntry } from '#web/feeds/atom.ts';
-import { stateWords } from '#web/parts/watch-words.ts';
+import { stateWords, watchTitle } from '#web/parts/watch-words.ts';
 import { findingLine } from './finding-lines.ts';
 import { exampleWatch } from './watch.schemas.ts';
 import { neededWatches, noFeed } from './watch-answers.ts';
@@ -51,12 +51,12 @@ export function watchFeedRoute(app: App, deps: AppDependencies, family: FeedFami
       const findings = await watches.newest(watch, feedEntries);
       const subject = watch.kind === 'search' ? 'a saved search' : `a watch of ${watch.kind}`;
       const entryOf = (finding: Finding): FeedEntry => {
-        const { href, name, height, changedAt } = findingLine(finding, watch.kind);
+        const { href, name, detail, height, changedAt } = findingLine(finding, watch.kind);
         const state = `${stateWords[finding.state]}${height === null ? '' : ` ${height}`}`;
         return {
           // a new state is a new version of the same entry
           id: feedId(network.name, 'finding', finding.id),
-          title: `${name}: ${state}`,
+          title: `${name}${detail === null ? '' : ` ${detail}`}: ${state}`,
           href,
           updated: changedAt,
           summary: `Found by ${subject}, ${state}`,
@@ -65,7 +65,7 @@ export function watchFeedRoute(app: App, deps: AppDependencies, family: FeedFami
       reply.header('cache-control', 'private, no-cache');
       return sendFeed(request, reply, publicOrigin, {
         id: feedId(network.name, 'watch', id),
-        title: `Findings of ${subject}`,
+        title: watchTitle(watch.kind, watch.condition),
         page: '/watches',
         entries: findings.map(entryOf),
       });

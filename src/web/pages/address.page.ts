@@ -115,7 +115,7 @@ ${gap !== null && html`<p class="faint">${gap}</p>`}
 ${tabBody(shown, isLater)}
 ${(isLater || next !== null) && html`<p class="steps">${isLater && html`<a href="${path}?tab=${shown.tab}" rel="first">« First</a> `}${next !== null && html`<a href="${after(next)}" rel="next">Next ›</a>`}</p>`}
 </section>
-<p class="tools">${watchLink({ kind: 'receipts', address }, 'Watch its receipts')} ${watchLink({ kind: 'sales', address }, 'Watch its sales')} <a href="/market/activity">Sales of the whole market</a></p>`,
+<p class="tools">${watchLink({ kind: 'receipts', address }, 'Watch its receipts')} ${watchLink({ kind: 'sales', address }, 'Watch its sales and purchases')} <a href="/market/activity">Sales of the whole market</a></p>`,
   });
 }
 

@@ -11,6 +11,8 @@ export interface FindingLine {
   readonly href: string;
   /** The thing itself, such as an inscription id. */
   readonly name: string;
+  /** Words that follow the name, such as a price. */
+  readonly detail: string | null;
   readonly state: keyof typeof stateWords;
   /** `null` if no block has the thing. */
   readonly height: number | null;
@@ -79,8 +81,8 @@ ${findings.length > 0 && findingsList(findings)}
 
 const findingsList = (findings: readonly FindingLine[]): Markup =>
   html`<ol class="findings">${findings.map(
-    ({ href, name, state, height, changedAt }) =>
-      html`<li><a class="mono wrap" href="${href}">${isolated(name)}</a> <span class="chip">${stateWords[state]}${height !== null && html` ${heightLink(height)}`}</span> <span class="faint">${timeWords(changedAt)}</span></li>
+    ({ href, name, detail, state, height, changedAt }) =>
+      html`<li><a class="mono wrap" href="${href}">${isolated(name)}</a> ${detail !== null && html`<span class="wrap">${detail}</span> `}<span class="chip">${stateWords[state]}${height !== null && html` ${heightLink(height)}`}</span> <span class="faint">${timeWords(changedAt)}</span></li>
 `,
   )}</ol>`;
 

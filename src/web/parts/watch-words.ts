@@ -18,59 +18,106 @@ export const stateWords = {
 /** Fields of a condition that its sentence names, so that they are not repeated as filters. */
 const namedFields: ReadonlySet<string> = new Set(['text', 'metadata', 'hash', 'phrase', 'words']);
 
+/** A part of a sentence: a text, or a text with the markup that shows it on pages. */
+type Part = string | { readonly text: string; readonly shown: Markup };
+
 /** A sentence that says what a watch finds. Its texts may be texts of strangers. */
-export function watchWords(kind: string, condition: ShownCondition): HtmlValue {
+export const watchWords = (kind: string, condition: ShownCondition): HtmlValue =>
+  partsOf(kind, condition).map((part) => (typeof part === 'string' ? part : part.shown));
+
+/** The same sentence as plain text, for the title of a feed. */
+export const watchTitle = (kind: string, condition: ShownCondition): string =>
+  partsOf(kind, condition)
+    .map((part) => (typeof part === 'string' ? part : part.text))
+    .join('');
+
+function partsOf(kind: string, condition: ShownCondition): readonly Part[] {
   switch (kind) {
     case 'sales':
-      return saleWords(condition);
+      return saleParts(condition);
     case 'children':
-      return html`New children of ${inscription(condition['parent'])}`;
+      return ['New children of ', inscription(condition['parent'])];
     case 'runes':
-      return runeWords(condition);
+      return runeParts(condition);
     case 'receipts':
-      return html`Receipts of ${addressLink(text(condition['address']), { isBare: true })}`;
+      return ['Receipts of ', address(condition['address'])];
     default:
-      return searchWords(condition);
+      return searchParts(condition);
   }
 }
 
 const text = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+const isOn = (value: unknown): boolean => text(value) === 'true' || text(value) === '1';
 
-const inscription = (id: unknown): Markup => inscriptionLink({ id: text(id), number: null });
+const inscription = (id: unknown): Part => ({
+  text: text(id),
+  shown: inscriptionLink({ id: text(id), number: null }),
+});
+const address = (of: unknown): Part => ({ text: text(of), shown: addressLink(text(of), { isBare: true }) });
+const quoted = (needle: string): Part => ({ text: `“${needle}”`, shown: html`<q>${isolated(needle)}</q>` });
+const link = (href: string, words: string): Part => ({
+  text: words,
+  shown: html`<a class="wrap" href="${href}">${words}</a>`,
+});
 
-function searchWords(condition: ShownCondition): HtmlValue {
+function searchParts(condition: ShownCondition): readonly Part[] {
   const filters = Object.entries(condition).filter(([name]) => !namedFields.has(name));
   return [
-    subjectWords(condition),
-    filters.map(([name, value]) => html` <span class="chip">${name}: ${isolated(text(value))}</span>`),
+    ...subjectParts(condition),
+    ...filters.map(([name, value]) => ({
+      text: `, ${name}: ${text(value)}`,
+      shown: html` <span class="chip">${name}: ${isolated(text(value))}</span>`,
+    })),
   ];
 }
 
-function subjectWords({ text: content, metadata, hash, words }: ShownCondition): HtmlValue {
-  const verb = text(words) === 'true' || text(words) === '1' ? 'with the words' : 'with';
-  if (hash !== undefined) return html`The content with the hash <span class="mono wrap">${text(hash)}</span>`;
-  if (metadata !== undefined) return html`Metadata ${verb} <q>${isolated(text(metadata))}</q>`;
-  return content === undefined ? 'Inscriptions' : html`Contents ${verb} <q>${isolated(text(content))}</q>`;
+function subjectParts({ text: content, metadata, hash, phrase, words }: ShownCondition): readonly Part[] {
+  if (hash !== undefined) {
+    const shown = html`<span class="mono wrap">${text(hash)}</span>`;
+    return ['The content with the hash ', { text: text(hash), shown }];
+  }
+  const searched = metadata ?? content;
+  if (searched === undefined) return ['Inscriptions'];
+  const corpus = metadata === undefined ? 'Contents' : 'Metadata';
+  if (isOn(words)) return [`${corpus} with the words `, quoted(text(searched))];
+  const needles = isOn(phrase) ? [text(searched)] : needlesIn(text(searched));
+  return [
+    `${corpus} with `,
+    ...needles.flatMap((needle, place) => (place === 0 ? [quoted(needle)] : [' and ', quoted(needle)])),
+  ];
 }
 
-function saleWords({ collection, address, minPrice, maxPrice }: ShownCondition): HtmlValue {
-  const slug = text(collection);
+/** The needles of a list (docs/search.md, "Needles"). */
+const needlesIn = (list: string): readonly string[] =>
+  list
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+function saleParts({ collection, address: party, minPrice, maxPrice }: ShownCondition): readonly Part[] {
   return [
-    'Sales',
-    collection !== undefined &&
-      html` of the collection <a class="wrap" href="/collection/${slug}">${slug}</a>`,
-    address !== undefined && html` by ${addressLink(text(address), { isBare: true })}`,
-    minPrice !== undefined && ` from ${sats(minPrice)}`,
-    maxPrice !== undefined && ` up to ${sats(maxPrice)}`,
+    party === undefined ? 'Sales' : 'Sales and purchases',
+    ...(party === undefined ? [] : [' of ', address(party)]),
+    ...(collection === undefined
+      ? []
+      : [
+          party === undefined ? ' of the collection ' : ' in the collection ',
+          link(`/collection/${text(collection)}`, text(collection)),
+        ]),
+    minPrice === undefined ? '' : ` from ${sats(minPrice)}`,
+    maxPrice === undefined ? '' : ` up to ${sats(maxPrice)}`,
   ];
 }
 
 const sats = (amount: unknown): string => `${grouped(Number(amount))} sats`;
 
-function runeWords({ event, rune }: ShownCondition): HtmlValue {
+function runeParts({ event, rune }: ShownCondition): readonly Part[] {
   const isLastMint = event === 'minted-out';
-  if (rune === undefined) return isLastMint ? 'Runes whose last mint is used' : 'New runes';
+  if (rune === undefined) return [isLastMint ? 'Runes whose last mint is used' : 'New runes'];
   const name = text(rune);
-  return html`${isLastMint ? 'The last mint' : 'The etching'} of <a class="wrap" href="/rune/${encodeURIComponent(name)}">${name}</a>`;
+  return [
+    `${isLastMint ? 'The last mint' : 'The etching'} of `,
+    link(`/rune/${encodeURIComponent(name)}`, name),
+  ];
 }

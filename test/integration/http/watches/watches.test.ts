@@ -18,6 +18,8 @@ const rows = Array.from({ length: 1_020 }, (_, place) => ({
   type: place % 300 === 0 ? 'image/png' : 'text/plain',
 }));
 
+const address = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+
 let http: HttpApp;
 let given: TestAccess;
 let key: string;
@@ -206,6 +208,7 @@ test('forms of other sites neither save nor delete a watch', async () => {
 
 test('a form that is sent again saves no second watch, and has the same answer for its own key alone', async () => {
   const { key: mine } = await giveKey(http.database.pool, { rate: '0' });
+  const { key: another } = await giveKey(http.database.pool, { rate: '0' });
   const send = async (as: string, payload: string): Promise<string> => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded', cookie: `satscribe_key=${as}` };
     const answer = await http.app.inject({ method: 'POST', url: '/watches/new', payload, headers });
@@ -218,7 +221,7 @@ test('a form that is sent again saves no second watch, and has the same answer f
   expect(first).toContain('code');
   expect([again, await count()]).toEqual([first, 1]);
   const changed = await send(mine, form.replace('example/a', 'example/b'));
-  const ofOther = await send(other, form);
+  const ofOther = await send(another, form);
   const unnamed = await send(mine, form.slice(0, form.indexOf('&form')));
   expect(new Set([first, changed, ofOther, unnamed]).size).toBe(4);
   expect(await count()).toBe(3);
@@ -246,7 +249,6 @@ test('a key has at most 100 watches of all kinds, and the refusal has the count'
 }, 60_000);
 
 describe('a watch of another kind', () => {
-  const address = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
   test.each([
     { kind: 'sales', address, minPrice: 1_000, maxPrice: 2_000 },
     { kind: 'sales', minPrice: 1_000_000 },
@@ -296,13 +298,13 @@ describe('a watch of another kind', () => {
 describe('findings', () => {
   const thing = idOf('row 1');
   /** Stores a finding as the process that follows the chain does. */
-  const found = (watch: string, name: string, number: number): Promise<unknown> =>
+  const found = (watch: string, name: string, number: number, facts: object = {}): Promise<unknown> =>
     http.database.pool.query(
       `WITH finding AS (
          INSERT INTO service.watch_findings (watch_id, thing, state, number, txid, facts)
-         VALUES ($1, $2, 'pending', $3, $4, '{}'))
+         VALUES ($1, $2, 'pending', $3, $4, $5))
        UPDATE service.watches SET last_number = $3, found = found + 1 WHERE id = $1`,
-      [watch, name, number, Buffer.alloc(32, number)],
+      [watch, name, number, Buffer.alloc(32, number), JSON.stringify(facts)],
     );
 
   test('are read with a cursor, in the order of their numbers', async () => {
@@ -360,6 +362,7 @@ describe('findings', () => {
       'application/atom+xml; charset=utf-8',
     ]);
     expect(feed.body).toContain(`<title>${thing}: in the mempool</title>`);
+    expect(feed.body).toContain('<title>Contents with “brc-20” and “mint”</title>');
     expect(feed.body).toContain(findingId(id, thing));
     const again = await http.app.inject({
       url: `${pathname}${search}`,
@@ -377,6 +380,32 @@ describe('findings', () => {
       expect((await http.app.inject({ url })).statusCode).toBe(404);
     await ask('DELETE', `/searches/${id}`);
     expect((await http.app.inject({ url: `${pathname}${search}` })).statusCode).toBe(404);
+  });
+
+  test.each([
+    ['sales', { minPrice: 1 }, { inscriptionId: thing, input: 0, price: 70_000 }, `${thing} for 70,000 sats`],
+    ['receipts', { address }, { vout: 1, inscriptionId: thing }, `received the inscription ${thing}`],
+    [
+      'receipts',
+      { address },
+      { vout: 1, runeId: '840000:3', amount: '12300' },
+      'received 12,300 base units of the rune 840000:3',
+    ],
+    ['receipts', { address }, { vout: 1, sats: '546' }, 'received 546 sats'],
+  ])('of %s %j say in feeds and on the page what they are: %j', async (kind, condition, facts, words) => {
+    const { key: mine } = await giveKey(http.database.pool, { rate: '0' });
+    const { body } = await ask<{ watch: WatchJson }>('POST', '/watches', {
+      as: mine,
+      body: { kind, ...condition },
+    });
+    await found(body.watch.id, `${'01'.repeat(32)}:1 x`, 1, facts);
+    const { pathname, search } = new URL(body.watch.feedUrl);
+    expect((await http.app.inject({ url: `${pathname}${search}` })).body).toContain(
+      `${words}: in the mempool</title>`,
+    );
+    const headers = { accept: 'text/html', cookie: `satscribe_key=${mine}` };
+    const page = await http.app.inject({ url: '/watches', headers });
+    expect(page.body.replace(/<[^>]+>/gu, '')).toContain(`${words} in the mempool`);
   });
 
   test('of a feed that fails leave no token in the log', async () => {
