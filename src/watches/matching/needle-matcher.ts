@@ -161,24 +161,14 @@ export class NeedleMatcher {
   }
 
   #matchWindows(table: WindowTable, text: Uint8Array, found: (needle: number) => void): void {
-    const { length, filter, filterShift } = table;
-    // a factor and a mask instead of branches, because this loop has most of the cost of a text
-    const earlyFactor = length === 8 ? placeFactor : 0;
-    const lateMask = lateMaskOf(length);
-    let late = 0;
-    let early = 0;
-    const first = Math.min(length - 1, text.length);
-    for (let at = 0; at < first; at++) {
-      early = (early << 8) | (late >>> 24);
-      late = (late << 8) | text[at]!;
-    }
-    for (let at = first; at < text.length; at++) {
-      early = (early << 8) | (late >>> 24);
-      late = (late << 8) | text[at]!;
-      const window = Math.imul(early, earlyFactor) ^ (late & lateMask);
-      const bit = Math.imul(window, filterFactor) >>> filterShift;
-      if ((filter[bit >>> 5]! & (1 << bit)) === 0) continue;
-      this.#compareChain(table, window, text, at + 1 - length, found);
+    const { length } = table;
+    for (
+      let end = nextPassing(table, text, length);
+      end <= text.length;
+      end = nextPassing(table, text, end + 1)
+    ) {
+      const at = end - length;
+      this.#compareChain(table, windowAt(table, text, at), text, at, found);
       if (this.#comparisons < 0) return;
     }
   }
@@ -308,6 +298,45 @@ function emptyTable(length: number, needles: number): WindowTable {
     left: new Int32Array(places),
     leftIn: new Uint32Array(places),
   };
+}
+
+/**
+ * The end of the first window that passes the filter, and ends at or after a place. Above the length of the text: no
+ * window does. This loop has most of the cost of a text. It is a function of its own, because it takes longer in a
+ * function that also compares needles.
+ *
+ * @param from at least the length of a window
+ */
+function nextPassing({ length, filter, filterShift }: WindowTable, text: Uint8Array, from: number): number {
+  // a factor and a mask instead of branches
+  const earlyFactor = length === 8 ? placeFactor : 0;
+  const lateMask = lateMaskOf(length);
+  const { length: end } = text;
+  if (from > end) return end + 1;
+  let late = 0;
+  let early = 0;
+  for (let at = from - length; at < from - 1; at++) {
+    early = (early << 8) | (late >>> 24);
+    late = (late << 8) | text[at]!;
+  }
+  for (let at = from - 1; at < end; at++) {
+    early = (early << 8) | (late >>> 24);
+    late = (late << 8) | text[at]!;
+    const bit = Math.imul(Math.imul(early, earlyFactor) ^ (late & lateMask), filterFactor) >>> filterShift;
+    if ((filter[bit >>> 5]! & (1 << bit)) !== 0) return at + 1;
+  }
+  return end + 1;
+}
+
+/** The window that begins at a place of a text. */
+function windowAt({ length }: WindowTable, text: Uint8Array, at: number): number {
+  let late = 0;
+  let early = 0;
+  for (let nth = at; nth < at + length; nth++) {
+    early = (early << 8) | (late >>> 24);
+    late = (late << 8) | text[nth]!;
+  }
+  return windowOf(length, early, late);
 }
 
 /** The number of bits by which a hash of 32 bits is shifted to be below a power of two. */
