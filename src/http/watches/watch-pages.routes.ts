@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import type { KeyFacts } from '#accounts/key-look-ups.ts';
+import { isLeftOut } from '#chain/derived/derived-tables.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { text } from '#http/parameters/list-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
@@ -16,9 +17,10 @@ import { page, seeOther, unchanged } from '#http/server/routes/answer-schemas.ts
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import type { KeyWatches } from '#watches/key-watches.ts';
 import { watchesMax } from '#watches/store/watches.store.ts';
-import { type Watch, watchKinds } from '#watches/watch.ts';
+import { type AskedCondition, type Watch, watchKinds } from '#watches/watch.ts';
 import type { Site } from '#web/layout.ts';
 import {
   type NoWatchesReason,
@@ -91,9 +93,9 @@ export function watchPageRoutes(app: App, deps: AppDependencies): void {
       if ('reason' in reader) return sendNoWatches(deps, reply, reader.reason, request.url);
       const fields = givenFields(request.query);
       const { kind, condition } = await readFields(deps, reader.watches, fields, reply);
-      const form = randomBytes(formDigits / 2).toString('hex');
-      const site = await siteNow(deps, reply);
-      return sendPage(reply, newWatchPage({ site, kind, condition, form, fields }));
+      const form = newForm();
+      const shown = await shownNow(deps, reply, kind);
+      return sendPage(reply, newWatchPage({ ...shown, kind, condition, form, fields, refused: null }));
     },
   });
   apiRoute(app, {
@@ -114,15 +116,12 @@ export function watchPageRoutes(app: App, deps: AppDependencies): void {
     config: { errors: 'plain', guard: watchPages, body: 'form', failures: [401, 403, 409], cors: false },
     handler: async (request, reply) => {
       refuseOtherSites(request, 'a form of another site cannot save a watch; use the form on this site');
-      const { watches, key } = await neededReader(deps, request, reply);
-      const { webhookUrl, form, ...fields } = givenFields(request.body);
-      const asked = await readFields(deps, watches, fields as GivenFields, reply, webhookUrl);
-      await refuseTooBroad(deps, asked.subject, askerOf(reply));
-      const { watch, webhookSecret: secret } = await watches.create(key.id, asked, form);
-      if (secret === null) return reply.redirect('/watches', 303);
-      const site = await siteNow(deps, reply);
-      const { id, kind, condition } = watch;
-      return sendPage(reply, savedWatchPage({ site, id, kind, condition, secret }));
+      const given = givenFields(request.body);
+      try {
+        return await saveByForm(deps, request, reply, given);
+      } catch (error) {
+        return sendFormAgain(deps, request, reply, given, error);
+      }
     },
   });
   apiRoute(app, {
@@ -143,6 +142,67 @@ export function watchPageRoutes(app: App, deps: AppDependencies): void {
       return reply.redirect('/watches', 303);
     },
   });
+}
+
+const newForm = (): string => randomBytes(formDigits / 2).toString('hex');
+
+async function saveByForm(
+  deps: AppDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { webhookUrl, form, ...fields }: GivenFields,
+): Promise<FastifyReply> {
+  const { watches, key } = await neededReader(deps, request, reply);
+  const asked = await readFields(deps, watches, fields as GivenFields, reply, webhookUrl);
+  await refuseTooBroad(deps, asked.subject, askerOf(reply));
+  const { watch, webhookSecret: secret } = await watches.create(key.id, asked, form);
+  if (secret === null) return reply.redirect('/watches', 303);
+  const { id, kind, condition } = watch;
+  const shown = await shownNow(deps, reply, kind);
+  return sendPage(reply, savedWatchPage({ ...shown, id, kind, condition, secret }));
+}
+
+/** Status of refusals that people can mend on the page. The other failures have the page of errors. */
+const mendable: Readonly<Partial<Record<ErrorCode, number>>> = {
+  request_invalid: 400,
+  watch_too_broad: 400,
+  watches_max: 409,
+  watches_off: 503,
+};
+const keyStatus: Readonly<Record<Exclude<NoWatchesReason, 'off'>, number>> = {
+  none: 401,
+  invalid: 401,
+  scope: 403,
+};
+
+/** Shows a refused form again with its values and the reason, or asks for a key. Throws all other failures again. */
+async function sendFormAgain(
+  deps: AppDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { webhookUrl = '', form = newForm(), ...fields }: GivenFields,
+  error: unknown,
+): Promise<FastifyReply> {
+  if (!(error instanceof AppError) || !prefersHtml(request.headers.accept)) throw error;
+  const reader = await readerOf(deps, request, reply);
+  if ('reason' in reader) {
+    if (reader.reason === 'off') throw error;
+    reply.code(keyStatus[reader.reason]);
+    const to = `/watches/new?${new URLSearchParams(fields as Record<string, string>).toString()}`;
+    return sendNoWatches(deps, reply, reader.reason, to);
+  }
+  const status = mendable[error.code];
+  if (status === undefined) throw error;
+  const { kind, ...searched } = fields as GivenFields;
+  const condition = kind === 'search' ? searchFields(searched) : searched;
+  const shown = await shownNow(deps, reply, kind);
+  reply.code(status);
+  const refused = { webhookUrl, reason: error.message };
+  const values = fields as Record<string, string>;
+  return sendPage(
+    reply,
+    newWatchPage({ ...shown, kind, condition: condition as AskedCondition, form, fields: values, refused }),
+  );
 }
 
 /** Sends the page of the watches of the browser's key. */
@@ -230,6 +290,27 @@ async function sendNoWatches(
 
 const siteNow = (deps: AppDependencies, reply: FastifyReply): Promise<Site> =>
   withSnapshot(deps.pool, async ({ tip }) => siteOf(deps, tip), askerOf(reply).signal);
+
+/** The site, and what a watch of a kind cannot find here. */
+const shownNow = (
+  deps: AppDependencies,
+  reply: FastifyReply,
+  kind: Watch['kind'],
+): Promise<{ readonly site: Site; readonly notes: readonly string[] }> =>
+  withSnapshot(
+    deps.pool,
+    async ({ client, tip }) => {
+      const notes: string[] = [];
+      if (kind === 'receipts') {
+        if (await isLeftOut(client, 'outputs'))
+          notes.push('Receipts of sats are not found, because this service has no index of addresses.');
+        if (await isLeftOut(client, 'runes'))
+          notes.push('Receipts of runes are not found, because this service has no index of runes.');
+      }
+      return { site: siteOf(deps, tip), notes };
+    },
+    askerOf(reply).signal,
+  );
 
 /** Fields with a value, because forms also send empty fields. The kind is always there. */
 const givenFields = (given: object): GivenFields & Record<string, string> => ({

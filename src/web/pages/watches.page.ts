@@ -1,5 +1,5 @@
 import { grouped, plural, timeWords } from '#web/format.ts';
-import { html, type Markup } from '#web/html.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 import { heightLink } from '#web/parts/identifiers.ts';
 import { keyForm } from '#web/parts/key-form.ts';
@@ -124,10 +124,26 @@ export interface NewWatchView {
   readonly form: string;
   /** Fields that the form sends unchanged. */
   readonly fields: Readonly<Record<string, string>>;
+  /** Sentences about things that this service cannot find. */
+  readonly notes: readonly string[];
+  /** The webhook of a form that was refused, and the reason of the refusal. `null` for a new form. */
+  readonly refused: { readonly webhookUrl: string; readonly reason: string } | null;
 }
 
+/** Whether only blocks tell what a watch finds (docs/watches.md, "Other watches"). */
+const isToldByBlocks = (kind: string, { event, cursed }: ShownCondition): boolean =>
+  kind === 'runes' ? event === 'minted-out' : kind === 'search' && cursed !== undefined;
+
+const noteList = (notes: readonly string[]): HtmlValue =>
+  notes.map(
+    (note) => html`<p class="hint">${note}</p>
+`,
+  );
+
 /** The form that saves a watch. */
-export function newWatchPage({ site, kind, condition, form, fields }: NewWatchView): Markup {
+export function newWatchPage(view: NewWatchView): Markup {
+  const { site, kind, condition, form, fields, notes, refused } = view;
+  const pending = isToldByBlocks(kind, condition) ? '' : 'it is in the mempool, when ';
   return layout({
     title: 'Watch this · Satscribe',
     description: 'Saves a search, or another watch, and tells you what it finds from now on.',
@@ -135,11 +151,12 @@ export function newWatchPage({ site, kind, condition, form, fields }: NewWatchVi
     main: html`<section class="watches">
 <h1>Watch this</h1>
 <p class="wrap">${watchWords(kind, condition)}</p>
-<p>From now on, <a href="/watches">your watches</a> list each match within seconds: when it is in the mempool, when a block has it, and when it is replaced or reorganised away.</p>
+<p>From now on, <a href="/watches">your watches</a> list each match within seconds: when ${pending}a block has it, and when it is ${pending !== '' && 'replaced or '}reorganised away.</p>
+${noteList(notes)}${refused !== null && html`<p class="notice" role="alert">Nothing was saved: ${refused.reason}.</p>`}
 <form class="order" action="/watches/new" method="post">
 <input type="hidden" name="form" value="${form}">
 ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-<p class="field"><label for="webhook">Webhook (optional)</label><input id="webhook" name="webhookUrl" type="url" maxlength="2000" autocomplete="off" spellcheck="false" placeholder="https://…" aria-describedby="webhook-hint"><small class="hint" id="webhook-hint">A URL of yours that gets each change, signed with a secret that the next page shows once.</small></p>
+<p class="field"><label for="webhook">Webhook (optional)</label><input id="webhook" name="webhookUrl" type="url" maxlength="2000" autocomplete="off" spellcheck="false" placeholder="https://…" value="${refused?.webhookUrl ?? ''}" aria-describedby="webhook-hint"><small class="hint" id="webhook-hint">A URL of yours that gets each change, signed with a secret that the next page shows once.</small></p>
 <p><button class="button primary" type="submit">Watch</button></p>
 </form>
 </section>`,
@@ -152,10 +169,12 @@ export interface SavedWatchView {
   readonly kind: string;
   readonly condition: ShownCondition;
   readonly secret: string;
+  /** Sentences about things that this service cannot find. */
+  readonly notes: readonly string[];
 }
 
 /** The page with the webhook secret of a new watch. No other page shows the secret. */
-export function savedWatchPage({ site, id, kind, condition, secret }: SavedWatchView): Markup {
+export function savedWatchPage({ site, id, kind, condition, secret, notes }: SavedWatchView): Markup {
   return layout({
     title: 'Watching · Satscribe',
     description: 'The watch is saved.',
@@ -163,7 +182,7 @@ export function savedWatchPage({ site, id, kind, condition, secret }: SavedWatch
     main: html`<section class="watches">
 <h1>Watching</h1>
 <p class="wrap">${watchWords(kind, condition)}</p>
-<p>Its id, which its messages have: <code class="wrap">${id}</code></p>
+${noteList(notes)}<p>Its id, which its messages have: <code class="wrap">${id}</code></p>
 <p>The secret that signs its webhooks, in hex. Keep it now: it is shown only here.</p>
 <p><code class="wrap">${secret}</code></p>
 <p><a class="button" href="/watches">Your watches</a></p>
