@@ -11,6 +11,7 @@ import { grouped } from '#web/format.ts';
 import { html } from '#web/html.ts';
 import { inscriptionListPage } from '#web/pages/inscription-list.page.ts';
 import { inscriptionLink } from '#web/parts/identifiers.ts';
+import { watchLink } from '#web/parts/watch-link.ts';
 
 /** Kinds of lists of relatives, each with the description that shared links show. */
 const descriptions = {
@@ -47,6 +48,9 @@ export async function sendRelatives(
       title: `${name} of inscription ${of.number ?? id}`,
       description: descriptions[name](of.number === null ? id : `#${grouped(of.number)}`),
       heading: html`${name} of ${inscriptionLink({ id, number: of.number })}`,
+      ...(name === 'Children'
+        ? { watch: watchLink({ kind: 'children', parent: id }, 'Watch its children') }
+        : {}),
       tabs: [],
       sorts: [],
       tokens: null,

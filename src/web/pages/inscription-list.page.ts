@@ -10,6 +10,8 @@ export interface InscriptionListView {
   readonly title: string;
   readonly description: string;
   readonly heading: HtmlValue;
+  /** A link that watches the list. Absent if such lists cannot be watched. */
+  readonly watch?: Markup;
   /** Choices of the kind of content. */
   readonly tabs: readonly ListChoice[];
   readonly sorts: readonly ListChoice[];
@@ -29,13 +31,15 @@ export interface InscriptionListView {
 
 /** The page of a list of inscriptions, as tiles, with the list's choices. */
 export function inscriptionListPage(view: InscriptionListView): Markup {
-  const { site, title, description, heading, tabs, sorts, tokens, filters, notes, cards, empty } = view;
+  const { site, title, description, heading, watch, tabs, sorts, tokens, filters, notes, cards, empty } =
+    view;
   return layout({
     title: `${title} · Satscribe`,
     description,
     site,
     main: html`<section class="list">
 <h1 class="wrap">${heading}</h1>
+${watch !== undefined && html`<p class="tools">${watch}</p>`}
 ${choicesNav('Kinds', tabs)}
 ${(sorts.length > 0 || tokens !== null) && html`<div class="choices">${choicesNav('Order', sorts, true)}${tokens !== null && choicesNav('Token operations', [tokens], true)}</div>`}
 ${filters.map(([name, value]) => html`<p class="faint wrap">${name}: <span class="mono">${isolated(value)}</span></p>`)}

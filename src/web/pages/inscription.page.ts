@@ -19,6 +19,7 @@ import { stage } from '#web/parts/stage.ts';
 import { isolated, strangersName } from '#web/parts/strangers-text.ts';
 import { type PendingSaleView, satpointLink, type TimelineEvent, timeline } from '#web/parts/timeline.ts';
 import { traitList } from '#web/parts/trait-list.ts';
+import { watchLink } from '#web/parts/watch-link.ts';
 import { plainTitle, type Trait } from '#web/titles-and-traits.ts';
 
 export interface InscriptionView {
@@ -244,13 +245,14 @@ function step(id: string | null, words: string, rel: string): HtmlValue {
   return id !== null && html`<a class="button" href="/inscription/${id}" rel="${rel}">${words}</a>`;
 }
 
-function relatives({ parents, children, gallery, hasAllChildren }: InscriptionView): HtmlValue {
+function relatives({ id, parents, children, gallery, hasAllChildren }: InscriptionView): HtmlValue {
   return [
     parents !== null && artStrip(parents),
     artStrip(children),
     !hasAllChildren &&
       children.cards.length > 0 &&
       html`<p class="faint">Others may be in missing blocks.</p>`,
+    html`<p class="more">${watchLink({ kind: 'children', parent: id }, 'Watch its children')}</p>`,
     artStrip(gallery),
   ];
 }

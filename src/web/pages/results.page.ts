@@ -121,10 +121,19 @@ function followLinks(view: ResultsView): Markup | null {
     html`<a href="/search.atom?${new URLSearchParams(parameters).toString()}">Follow this search (Atom feed)</a> `;
   // a watch is about later blocks, and similar words cannot be watched
   const { from: _from, to: _to, fuzzy, ...watched } = parameters;
-  const canWatch = fuzzy === undefined && !isOther(view);
+  const canWatch = fuzzy === undefined && !isOther(view) && !hasShortNeedle(question);
   const watch = canWatch && watchLink({ kind: 'search', ...watched }, 'Watch this search');
   return hasFeed || canWatch ? html`<p class="more">${feed}${watch}</p>` : null;
 }
+
+/** Minimum number of bytes of the needles of a watch (docs/watches.md, "Bounds"). Words have no minimum. */
+const watchedBytesMin = 3;
+
+/** Whether a needle is too short to be watched. A needle that only folding shortens is refused by the form. */
+const hasShortNeedle = (question: ResultsView['question']): boolean =>
+  question.kind === 'text' &&
+  question.match === 'substring' &&
+  question.needles.some((needle) => new TextEncoder().encode(needle).length < watchedBytesMin);
 
 function otherSearches(others: readonly OtherSearch[]): Markup | null {
   if (others.length === 0) return null;

@@ -16,12 +16,16 @@ function pageOf(
   coverage: CoveredBlocks,
   totalItems: number,
   filters: Readonly<Record<string, string>>,
-  { meanings = [], pendingCards = 0 }: Partial<Pick<ResultsView, 'meanings' | 'pendingCards'>> = {},
+  {
+    meanings = [],
+    pendingCards = 0,
+    question = { kind: 'hash', hash, coverage },
+  }: Partial<Pick<ResultsView, 'meanings' | 'pendingCards' | 'question'>> = {},
 ): string {
   return resultsPage({
     site: { network: 'mainnet', tipHeight: asHeight(951_658), banner: null },
     query: hash,
-    question: { kind: 'hash', hash, coverage },
+    question,
     cards: [],
     page: 1,
     totalItems,
@@ -160,3 +164,17 @@ test('a stranger’s text does not change the direction of the page’s head', (
   expect(head).not.toMatch(/[\u202e\u200b]/u);
   expect(text).toContain('value="a\u202eb\u200b &quot;c&quot;"');
 });
+
+test.each([
+  [['ab'], 'substring', false],
+  [['abc', 'é'], 'substring', false],
+  [['éa', 'abc'], 'substring', true],
+  [['ab'], 'words', true],
+] as const)(
+  'a search for %j as %s offers a watch only if a watch can be saved: %s',
+  (needles, match, offers) => {
+    const question = { kind: 'text', where: 'content', needles, match } as const;
+    const blocks = { fromHeight: asHeight(0), toHeight: asHeight(1), blocks: 2, complete: true };
+    expect(pageOf(blocks, 0, {}, { question }).includes('Watch this search')).toBe(offers);
+  },
+);
