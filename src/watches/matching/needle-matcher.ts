@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { NeedleAutomaton } from './needle-automaton.ts';
+import { randomFactor } from './random-factor.ts';
 
 /**
  * Lengths of a window in bytes, the longest first. A needle has one window, of the longest length that it can hold.
@@ -17,7 +18,7 @@ const none = -1;
 const filterBitsOfNeedle = 64;
 
 /**
- * Maximum number of bytes of a needle whose windows are examined. A window in them is rare enough, and long needles
+ * Maximum number of bytes of a needle whose windows are examined, so that the start of a window is one byte. A window in them is rare enough, and long needles
  * would make a new search slow.
  */
 const examinedMax = 256;
@@ -34,7 +35,7 @@ const comparedMaxOf = (text: Uint8Array): number => 1024 + 16 * text.length;
  * Each needle has a window, a part of 8, 4, 3, 2 or 1 bytes. All windows are in a hash table. At each position of a
  * text, a filter of bits says whether the bytes there may be a window. If so, the window is looked up, and its needles
  * are compared. This is the multiple-pattern search of Wu and Manber without its jumps, because the shortest needle
- * would limit all jumps. An automaton (Aho and Corasick) would need some 16 bytes for each byte of each needle. This
+ * would limit all jumps. An automaton (Aho and Corasick) needs 34 to 52 bytes for each byte of each needle. This
  * table needs some 75 bytes for each needle (`tableBytes`).
  *
  * The window of a needle is the part that the fewest needles share. Needles that all begin like
@@ -51,12 +52,13 @@ export class NeedleMatcher {
   /** The start of each needle in the pool. The last entry is the end of the pool. */
   readonly #starts: Uint32Array;
   /** The start of each needle's window, from the start of the needle. */
-  readonly #windowStarts: Uint16Array | Uint32Array;
+  readonly #windowStarts: Uint8Array;
   /** The next needle with the same window. */
   readonly #next: Int32Array;
   /** The number of the text in which a needle was last found. */
   readonly #foundIn: Uint32Array;
   readonly #tables: readonly WindowTable[];
+  readonly #placeFactor: number;
   /** The number of the present text. Numbers spare the clearing of `#foundIn` before each text. */
   #text = 0;
   /** How many further bytes and needles the present text may compare. */
@@ -66,22 +68,21 @@ export class NeedleMatcher {
   /**
    * @param needles the needles, which have at least one byte. Their numbers are their indices. Equal needles are found
    *   like others, but each costs a comparison, so that callers should give each needle once.
+   * @param placeFactor spreads windows over places; tests choose it
    */
-  constructor(needles: readonly Uint8Array[]) {
+  constructor(needles: readonly Uint8Array[], placeFactor = randomFactor()) {
+    this.#placeFactor = placeFactor;
     this.#starts = new Uint32Array(needles.length + 1);
     let end = 0;
-    let longest = 0;
     for (const [needle, bytes] of needles.entries()) {
       assert(bytes.length > 0, 'a needle has at least one byte');
       this.#starts[needle] = end;
       end += bytes.length;
-      longest = Math.max(longest, bytes.length);
     }
     this.#starts[needles.length] = end;
     this.#pool = new Uint8Array(end);
     for (const [needle, bytes] of needles.entries()) this.#pool.set(bytes, this.#starts[needle]);
-    this.#windowStarts =
-      longest > 0xff_ff ? new Uint32Array(needles.length) : new Uint16Array(needles.length);
+    this.#windowStarts = new Uint8Array(needles.length);
     this.#next = new Int32Array(needles.length).fill(none);
     this.#foundIn = new Uint32Array(needles.length);
     this.#tables = windowLengths.flatMap((length, nth) => {
@@ -181,6 +182,8 @@ export class NeedleMatcher {
     found: (needle: number) => void,
   ): void {
     const place = placeOf(table, window);
+    // each passed place counts, so that crowded places cost no more than the maximum
+    this.#comparisons -= 1 + ((place - homeOf(table, window)) & (table.heads.length - 1));
     if (table.heads[place] === none || (table.leftIn[place] === this.#text && table.left[place] === 0))
       return;
     let left = 0;
@@ -211,7 +214,7 @@ export class NeedleMatcher {
   /** Makes the table of the needles `held`, whose windows have a length. */
   #tableOf(length: number, held: readonly number[]): WindowTable {
     const shared = this.#countWindows(length, held);
-    const table = emptyTable(length, held.length);
+    const table = emptyTable(length, held.length, this.#placeFactor);
     for (const needle of held) {
       const { window, start } = this.#rarestWindow(length, needle, shared);
       this.#windowStarts[needle] = start;
@@ -273,6 +276,8 @@ interface WindowTable {
   readonly filter: Int32Array;
   /** The number of bits by which a hash is shifted to get a bit of the filter. */
   readonly filterShift: number;
+  /** Spreads neighbouring windows over the places. */
+  readonly placeFactor: number;
   /** The number of bits by which a hash is shifted to get a place. */
   readonly placeShift: number;
   /** The first needle of each place. */
@@ -284,7 +289,7 @@ interface WindowTable {
   readonly leftIn: Uint32Array;
 }
 
-function emptyTable(length: number, needles: number): WindowTable {
+function emptyTable(length: number, needles: number, placeFactor: number): WindowTable {
   // half of the places stay empty, so that a search for a free place is short
   const places = powerOfTwoFrom(needles * 2);
   const filterBits = powerOfTwoFrom(needles * filterBitsOfNeedle);
@@ -292,6 +297,7 @@ function emptyTable(length: number, needles: number): WindowTable {
     length,
     filter: new Int32Array(Math.max(1, filterBits / 32)),
     filterShift: shiftTo(filterBits),
+    placeFactor,
     placeShift: shiftTo(places),
     heads: new Int32Array(places).fill(none),
     windows: new Int32Array(places),
@@ -309,7 +315,7 @@ function emptyTable(length: number, needles: number): WindowTable {
  */
 function nextPassing({ length, filter, filterShift }: WindowTable, text: Uint8Array, from: number): number {
   // a factor and a mask instead of branches
-  const earlyFactor = length === 8 ? placeFactor : 0;
+  const factor = length === 8 ? earlyFactor : 0;
   const lateMask = lateMaskOf(length);
   const { length: end } = text;
   if (from > end) return end + 1;
@@ -322,7 +328,7 @@ function nextPassing({ length, filter, filterShift }: WindowTable, text: Uint8Ar
   for (let at = from - 1; at < end; at++) {
     early = (early << 8) | (late >>> 24);
     late = (late << 8) | text[at]!;
-    const bit = Math.imul(Math.imul(early, earlyFactor) ^ (late & lateMask), filterFactor) >>> filterShift;
+    const bit = Math.imul(Math.imul(early, factor) ^ (late & lateMask), filterFactor) >>> filterShift;
     if ((filter[bit >>> 5]! & (1 << bit)) !== 0) return at + 1;
   }
   return end + 1;
@@ -345,17 +351,23 @@ const shiftTo = (end: number): number => Math.clz32(end) + 1;
 /** The least power of two that is at least 2 and at least a number. */
 const powerOfTwoFrom = (least: number): number => 2 ** Math.max(1, Math.ceil(Math.log2(least)));
 
+/** The first place in its table that a window may have. */
+const homeOf = ({ placeFactor, placeShift }: WindowTable, window: number): number =>
+  Math.imul(window, placeFactor) >>> placeShift;
+
 /** The place of a window in its table: its own, or a free one. */
-function placeOf({ heads, windows, placeShift }: WindowTable, window: number): number {
+function placeOf(table: WindowTable, window: number): number {
+  const { heads, windows } = table;
   const mask = heads.length - 1;
-  let place = Math.imul(window, placeFactor) >>> placeShift;
+  let place = homeOf(table, window);
   while (heads[place] !== none && windows[place] !== window) place = (place + 1) & mask;
   return place;
 }
 
-/** Odd factors that spread neighbouring windows over a table, and over its filter (Knuth's multiplicative hashing). */
-const placeFactor = 0x9e_37_79_b1 | 0;
-const filterFactor = 0x85_eb_ca_6b | 0;
+/** Mixes the first four bytes of a window of eight bytes with the others. */
+const earlyFactor = randomFactor();
+/** Spreads neighbouring windows over a filter. */
+const filterFactor = randomFactor();
 
 /**
  * A window as 32 bits. Two windows of 8 bytes may have the same 32 bits: needles are compared byte by byte.
@@ -364,7 +376,7 @@ const filterFactor = 0x85_eb_ca_6b | 0;
  * @param late the last four bytes
  */
 function windowOf(length: number, early: number, late: number): number {
-  if (length === 8) return (Math.imul(early, placeFactor) ^ late) | 0;
+  if (length === 8) return (Math.imul(early, earlyFactor) ^ late) | 0;
   return late & lateMaskOf(length);
 }
 

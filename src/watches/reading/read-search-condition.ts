@@ -42,7 +42,7 @@ export const unsavedFields: ReadonlyMap<string, string> = new Map([
 const needleBytesMin = 3;
 /**
  * Maximum number of bytes of all needles, the title and the traits of a saved search, folded and in UTF-8. The
- * automaton of `NeedleMatcher` needs some 30 bytes of memory for each of them.
+ * automaton of `NeedleMatcher` needs 34 to 52 bytes of memory for each of them.
  */
 const searchedBytesMax = 4_096;
 /** Maximum number of UTF-16 units of a searched text: 32 needles of 1,000 characters, with blanks around them. */

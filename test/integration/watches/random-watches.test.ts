@@ -141,13 +141,13 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('watches under random chan
     expect(changes.map(({ number }) => number)).toEqual(
       [...new Set(changes.map(({ number }) => number))].toSorted((a, b) => a - b),
     );
-    if (counted > changes.length) return;
     const ofThings = Map.groupBy(changes, ({ inscriptionId }) => inscriptionId);
-    expect(ofThings.size).toBe(found.length);
+    if (counted === changes.length) expect(ofThings.size).toBe(found.length);
     for (const { thing, number, state } of found) {
       const ofThing = ofThings.get(thing) ?? [];
-      expect(ofThing.at(-1)).toMatchObject({ number, state });
-      expect(new Set(ofThing.map(({ id }) => id))).toEqual(new Set([findingId(watch.id, thing)]));
+      // a change that a message only counts has no state here
+      if (counted === changes.length) expect(ofThing.at(-1)).toMatchObject({ number, state });
+      for (const { id } of ofThing) expect(id).toBe(findingId(watch.id, thing));
       for (const [nth, change] of ofThing.entries()) {
         const before = ofThing[nth - 1];
         if (before?.state === change.state) {

@@ -53,6 +53,22 @@ test('needles and a text that are made to be compared at each position are read 
   );
 });
 
+test('needles that crowd one place of the table are read by the automaton', () => {
+  const factor = 0x9e_37_79_b1 | 0;
+  // 601 needles have a table of 2,048 places, whose numbers have 11 bits
+  const homeOf = (needle: Buffer): number => Math.imul(needle.readInt32BE(0), factor) >>> 21;
+  const last = Buffer.from('aaaa');
+  const crowd: Buffer[] = [];
+  for (let nth = 0; crowd.length < 600; nth++) {
+    const needle = Buffer.from(nth.toString(36).padStart(4, '-'));
+    if (homeOf(needle) === homeOf(last) && !needle.equals(last)) crowd.push(needle);
+  }
+  const matcher = new NeedleMatcher([...crowd, last], factor);
+  // the needle is found at the first position, and each later position passes over the whole crowd
+  expect(matched(matcher, bytes('a'.repeat(10_000)))).toEqual([600]);
+  expect(matcher.hasAutomaton).toBe(true);
+});
+
 test('usual needles and texts need no automaton', () => {
   const needles = Array.from({ length: 2000 }, (_, nth) =>
     bytes(`{"p":"brc-20","op":"mint","tick":"t${nth}"`),
