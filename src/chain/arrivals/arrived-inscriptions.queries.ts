@@ -26,7 +26,10 @@ export interface ArrivedInscription {
   readonly cursed: boolean | null;
 }
 
-/** Maximum number of inscriptions, and maximum bytes of texts, that are read at once. A larger text is read alone. */
+/**
+ * Maximum number of inscriptions, and maximum bytes of their texts and galleries, that are read at once. A larger
+ * inscription is read alone.
+ */
 const pageRows = 500;
 const pageBytes = 8 * 1024 * 1024;
 
@@ -47,14 +50,10 @@ export async function* readArrivedInscriptions(
   wantsGalleries: boolean,
 ): AsyncGenerator<readonly ArrivedInscription[]> {
   for (let from = first; from < next; ) {
-    const { rows: sizes } = await client.query<{ bytes: number }>(
-      `SELECT coalesce(octet_length(CASE c.text WHEN 1 THEN c.body WHEN 2 THEN c.folded END), 0)
-              + coalesce(octet_length(m.json), 0) + coalesce(octet_length(m.folded), 0) AS bytes
-         FROM chain.inscriptions AS i
-         LEFT JOIN chain.contents AS c USING (content_id) LEFT JOIN chain.metadata_texts AS m USING (metadata_id)
-        WHERE i.key >= $1 AND i.key < $2 ORDER BY i.key`,
-      [from, Math.min(next, from + pageRows)],
-    );
+    const { rows: sizes } = await client.query<{ bytes: number }>(sizesSql(wantsGalleries), [
+      from,
+      Math.min(next, from + pageRows),
+    ]);
     const end = from + rowsOfPage(sizes.map(({ bytes }) => bytes));
     const { rows } = await client.query<Row>(pageSql(wantsGalleries), [from, end]);
     yield rows.map(arrivedOf);
@@ -71,6 +70,20 @@ function rowsOfPage(sizes: readonly number[]): number {
   }
   return Math.max(1, count);
 }
+
+const galleryLength =
+  '+ coalesce((SELECT sum(octet_length(g.ids)) FROM chain.gallery_pages AS g WHERE g.key = i.key), 0)';
+
+const sizesSql = (wantsGalleries: boolean): string => `
+  SELECT coalesce(octet_length(CASE c.text WHEN 1 THEN c.body WHEN 2 THEN c.folded END), 0)
+         + coalesce(octet_length(m.json), 0) + coalesce(octet_length(m.folded), 0)
+         + coalesce(octet_length(p.title), 0) + coalesce(octet_length(p.traits), 0)
+         ${wantsGalleries ? galleryLength : ''} AS bytes
+    FROM chain.inscriptions AS i
+    LEFT JOIN chain.contents AS c USING (content_id)
+    LEFT JOIN chain.metadata_texts AS m USING (metadata_id)
+    LEFT JOIN chain.properties AS p USING (key)
+   WHERE i.key >= $1 AND i.key < $2 ORDER BY i.key`;
 
 const pageSql = (wantsGalleries: boolean): string => `
   SELECT i.txid, i.index, i.content_type AS "contentType", ${isCursed('i')} AS cursed,
