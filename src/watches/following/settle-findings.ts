@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import {
-  type Departed,
   readDepartedAmong,
   readMinedAmong,
   readPendingAmong,
@@ -76,12 +75,14 @@ export class LeavingFindings {
     this.#missing = new Map(unmined.map((txid) => [txid, this.#missing.get(txid) ?? moment.now]));
     const findings = await readPendingFindings(client, missing);
     return findings.flatMap((finding): FoundState[] => {
-      const { watchId, thing, txid } = finding;
-      const departure = departures.get(hexOf(txid)) ?? null;
+      const { watchId, thing, txid, changedAt } = finding;
+      const last = departures.get(hexOf(txid)) ?? null;
+      // a transaction may come back after it left, so an older departure says nothing
+      const departure = last !== null && last.at > changedAt ? last : null;
       const found = { watchId, thing, txid, facts: {}, block: null };
       if (mined.has(hexOf(txid)))
         return moment.isMatched ? [{ ...found, state: 'void', replacedBy: null }] : [];
-      return this.#hasLeft(finding, departure, moment)
+      return departure !== null || this.#isLost(txid, moment)
         ? [{ ...found, state: 'replaced', replacedBy: departure?.by ?? null }]
         : [];
     });
@@ -92,13 +93,8 @@ export class LeavingFindings {
     return this.#missing.size > 0;
   }
 
-  #hasLeft(
-    { txid, changedAt }: KeptFinding,
-    departure: Departed | null,
-    { now, hasAll }: LeavingMoment,
-  ): boolean {
-    // a transaction may come back after it left, so an older departure says nothing
-    if (departure !== null && departure.at > changedAt) return true;
+  /** Whether a transaction has been missing for so long that it counts as gone. */
+  #isLost(txid: Uint8Array, { now, hasAll }: LeavingMoment): boolean {
     return now - (this.#missing.get(hexOf(txid)) ?? now) >= (hasAll ? missingMs : leftOutMs);
   }
 }

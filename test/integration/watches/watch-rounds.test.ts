@@ -293,7 +293,7 @@ test('a pending finding is replaced by a departure that is newer than its state,
   await depart(1, -600, testTxid(901));
   expect(await at(1_000)).toEqual([]);
   expect(await at(12_000, false)).toEqual([]);
-  expect(await at(12_000)).toMatchObject([{ state: 'replaced' }]);
+  expect(await at(12_000)).toMatchObject([{ state: 'replaced', replacedBy: null }]);
   expect(await at(1_000 + 15 * 60_000, false)).toMatchObject([{ state: 'replaced' }]);
   // it came back, and is missed again
   await setPending(database.pool, [pendingRows(txid, 2, found)]);
