@@ -61,11 +61,16 @@ export class LeavingFindings {
   #missing = new Map<string, number>();
 
   /**
-   * The states of findings that are no longer pending. Call it at a moment when all blocks of the moment were matched.
+   * The states of findings that are no longer pending, in pages. Call it at a moment when all blocks of the moment were
+   * matched.
    *
    * @param client sees the stored findings; `reader` sees the mempool's tables at one moment
    */
-  async statesAt(client: pg.ClientBase, reader: pg.ClientBase, moment: LeavingMoment): Promise<FoundState[]> {
+  async *statesAt(
+    client: pg.ClientBase,
+    reader: pg.ClientBase,
+    moment: LeavingMoment,
+  ): AsyncGenerator<FoundState[]> {
     const txids = await readPendingTxids(client);
     const pending = await readPendingAmong(reader, txids);
     const missing = txids.filter((txid) => !pending.has(hexOf(txid)));
@@ -73,19 +78,21 @@ export class LeavingFindings {
     const departures = await readDepartedAmong(reader, missing);
     const unmined = missing.map(hexOf).filter((txid) => !mined.has(txid));
     this.#missing = new Map(unmined.map((txid) => [txid, this.#missing.get(txid) ?? moment.now]));
-    const findings = await readPendingFindings(client, missing);
-    return findings.flatMap((finding): FoundState[] => {
-      const { watchId, thing, txid, changedAt } = finding;
-      const last = departures.get(hexOf(txid)) ?? null;
-      // a transaction may come back after it left, so an older departure says nothing
-      const departure = last !== null && last.at > changedAt ? last : null;
-      const found = { watchId, thing, txid, facts: {}, block: null };
-      if (mined.has(hexOf(txid)))
-        return moment.isMatched ? [{ ...found, state: 'void', replacedBy: null }] : [];
-      return departure !== null || this.#isLost(txid, moment)
-        ? [{ ...found, state: 'replaced', replacedBy: departure?.by ?? null }]
-        : [];
-    });
+    if (missing.length === 0) return;
+    for await (const findings of readPendingFindings(client, missing)) {
+      yield findings.flatMap((finding): FoundState[] => {
+        const { watchId, thing, txid, changedAt } = finding;
+        const found = { watchId, thing, txid, facts: {}, block: null };
+        if (mined.has(hexOf(txid)))
+          return moment.isMatched ? [{ ...found, state: 'void', replacedBy: null }] : [];
+        const last = departures.get(hexOf(txid)) ?? null;
+        // a transaction may come back after it left, so an older departure says nothing
+        const departure = last !== null && last.at > changedAt ? last : null;
+        return departure !== null || this.#isLost(txid, moment)
+          ? [{ ...found, state: 'replaced', replacedBy: departure?.by ?? null }]
+          : [];
+      });
+    }
   }
 
   /** Whether any transaction is missing, so that its finding must be looked at again soon. */

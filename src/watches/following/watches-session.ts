@@ -283,13 +283,8 @@ export class WatchesSession {
         this.#partsOf(reader, writer, { state: 'pending', block: null }, null),
         offset.position,
       );
-      await writer.write(
-        await this.#leaving.statesAt(tx, reader, {
-          now: Date.now(),
-          hasAll: leftOut === 0,
-          isMatched: this.#owed.isEmpty,
-        }),
-      );
+      const moment = { now: Date.now(), hasAll: leftOut === 0, isMatched: this.#owed.isEmpty };
+      for await (const states of this.#leaving.statesAt(tx, reader, moment)) await writer.write(states);
       if (writer.hasChanged || next.position !== offset.position) await writer.end(next);
     });
     failpoint('watches-pending');

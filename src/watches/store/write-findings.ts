@@ -218,43 +218,51 @@ const keptColumns = `watch_id AS "watchId", thing, txid, height, block_hash AS h
 const keptAtOnce = 5_000;
 
 /** Findings that are confirmed in a block, in pages. */
-export async function* readFindingsOfBlock(
+export const readFindingsOfBlock = (
   client: pg.ClientBase,
   hash: Uint8Array,
+): AsyncGenerator<readonly KeptFinding[]> =>
+  pagesOf(client, `state = 'confirmed' AND block_hash = $1`, Buffer.from(hash));
+
+/** Transactions with pending findings of active watches. */
+export async function readPendingTxids(client: pg.ClientBase): Promise<Buffer[]> {
+  // one step of the index for each transaction, because a transaction may have many findings
+  const { rows } = await client.query<{ txid: Buffer }>(
+    `WITH RECURSIVE found AS (
+       (SELECT txid FROM service.watch_findings WHERE state = 'pending' ORDER BY txid LIMIT 1)
+       UNION ALL
+       SELECT next.* FROM found CROSS JOIN LATERAL (
+         SELECT txid FROM service.watch_findings
+          WHERE state = 'pending' AND txid > found.txid ORDER BY txid LIMIT 1) AS next
+     ) SELECT found.txid FROM found CROSS JOIN LATERAL (
+         SELECT FROM service.watch_findings AS f JOIN service.watches AS w ON w.id = f.watch_id
+          WHERE f.state = 'pending' AND f.txid = found.txid AND w.ended_at IS NULL LIMIT 1) AS live`,
+  );
+  return rows.map(({ txid }) => txid);
+}
+
+/** The pending findings of transactions, in pages. */
+export const readPendingFindings = (
+  client: pg.ClientBase,
+  txids: readonly Buffer[],
+): AsyncGenerator<readonly KeptFinding[]> => pagesOf(client, `state = 'pending' AND txid = ANY($1)`, txids);
+
+/** @param condition SQL that compares findings with the parameter `$1` */
+async function* pagesOf(
+  client: pg.ClientBase,
+  condition: string,
+  value: unknown,
 ): AsyncGenerator<readonly KeptFinding[]> {
   let after: readonly [string, string] = ['00000000-0000-0000-0000-000000000000', ''];
   for (;;) {
     const { rows } = await client.query<KeptFinding>(
-      `SELECT ${keptColumns} FROM service.watch_findings
-        WHERE block_hash = $1 AND state = 'confirmed' AND (watch_id, thing) > ($2::uuid, $3)
+      `SELECT ${keptColumns} FROM service.watch_findings WHERE ${condition} AND (watch_id, thing) > ($2::uuid, $3)
         ORDER BY watch_id, thing LIMIT ${keptAtOnce}`,
-      [Buffer.from(hash), ...after],
+      [value, ...after],
     );
     if (rows.length > 0) yield rows;
     const last = rows.at(-1);
     if (last === undefined || rows.length < keptAtOnce) return;
     after = [last.watchId, last.thing];
   }
-}
-
-/** Transactions with pending findings. */
-export async function readPendingTxids(client: pg.ClientBase): Promise<Buffer[]> {
-  const { rows } = await client.query<{ txid: Buffer }>(
-    `SELECT DISTINCT f.txid FROM service.watch_findings AS f JOIN service.watches AS w ON w.id = f.watch_id
-      WHERE f.state = 'pending' AND w.ended_at IS NULL`,
-  );
-  return rows.map(({ txid }) => txid);
-}
-
-/** The pending findings of transactions. */
-export async function readPendingFindings(
-  client: pg.ClientBase,
-  txids: readonly Buffer[],
-): Promise<KeptFinding[]> {
-  const { rows } = await client.query<KeptFinding>(
-    `SELECT ${keptColumns} FROM service.watch_findings
-      WHERE state = 'pending' AND txid = ANY($1) ORDER BY watch_id, thing`,
-    [txids],
-  );
-  return rows;
 }

@@ -96,6 +96,16 @@ async function takeMessages(): Promise<void> {
   }
 }
 
+/** The states of pending findings that have left, of all pages. */
+async function statesAt(
+  leaving: LeavingFindings,
+  moment: { readonly now: number; readonly hasAll: boolean; readonly isMatched: boolean },
+): Promise<FoundState[]> {
+  const all: FoundState[] = [];
+  for await (const states of leaving.statesAt(client, reader, moment)) all.push(...states);
+  return all;
+}
+
 test('a block between the first watch and the first round of all is matched', async () => {
   await database.pool.query('DELETE FROM service.watches_offset');
   await newSession();
@@ -267,7 +277,7 @@ test('a pending finding is void if its transaction was mined without it, and not
   );
   const moment = { now: 0, hasAll: true };
   const leaving = new LeavingFindings();
-  expect(await leaving.statesAt(client, reader, { ...moment, isMatched: false })).toEqual([]);
+  expect(await statesAt(leaving, { ...moment, isMatched: false })).toEqual([]);
   await rounds();
   expect(told()).toEqual([
     ['pending', 1],
@@ -282,7 +292,7 @@ test('a pending finding is replaced by a departure that is newer than its state,
   await database.pool.query('DELETE FROM chain.mempool_transactions');
   const leaving = new LeavingFindings();
   const at = (now: number, hasAll = true): Promise<FoundState[]> =>
-    leaving.statesAt(client, reader, { now, hasAll, isMatched: true });
+    statesAt(leaving, { now, hasAll, isMatched: true });
   const depart = async (position: number, seconds: number, by: Buffer): Promise<void> => {
     await database.pool.query(
       `INSERT INTO chain.mempool_departures (position, txid, reason, replaced_by, left_at)
