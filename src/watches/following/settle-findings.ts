@@ -51,7 +51,10 @@ interface LeavingMoment {
   readonly now: number;
   /** Whether the mempool's tables leave no transaction out for lack of room. */
   readonly hasAll: boolean;
-  /** Whether all rows of the chain up to this moment were matched. False while a table of the index is being filled. */
+  /**
+   * Whether all rows of the chain up to this moment were matched. False while a table of the index that a watch needs
+   * is being filled, or is left out by the settings.
+   */
   readonly isMatched: boolean;
 }
 

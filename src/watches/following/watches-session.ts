@@ -9,7 +9,7 @@ import {
   readSequenceBefore,
 } from '#chain/arrivals/arrived-blocks.queries.ts';
 import { type PendingMoment, readPendingMoment } from '#chain/arrivals/pending-arrivals.queries.ts';
-import { tablesBehind } from '#chain/derived/derived-tables.queries.ts';
+import { isComplete, tablesBehind } from '#chain/derived/derived-tables.queries.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
@@ -273,6 +273,16 @@ export class WatchesSession {
     else if (isUndo) this.#undone.add(change);
   }
 
+  /**
+   * Whether all rows that the watches need were matched. A table that the settings leave out has no rows of new blocks,
+   * and its blocks are not matched again.
+   */
+  async #hasAllRows(reader: pg.ClientBase): Promise<boolean> {
+    if (!this.#owed.isEmpty) return false;
+    for (const table of this.#watches.derivedTables) if (!(await isComplete(reader, table))) return false;
+    return true;
+  }
+
   async #followPending(reader: pg.ClientBase, { revision, position, leftOut }: PendingMoment): Promise<void> {
     if (revision === this.#revision && !this.#leaving.hasMissing) return;
     const offset = this.#offset as WatchesOffset;
@@ -283,7 +293,8 @@ export class WatchesSession {
         this.#partsOf(reader, writer, { state: 'pending', block: null }, null),
         offset.position,
       );
-      const moment = { now: Date.now(), hasAll: leftOut === 0, isMatched: this.#owed.isEmpty };
+      const isMatched = await this.#hasAllRows(reader);
+      const moment = { now: Date.now(), hasAll: leftOut === 0, isMatched };
       for await (const states of this.#leaving.statesAt(tx, reader, moment)) await writer.write(states);
       if (writer.hasChanged || next.position !== offset.position) await writer.end(next);
     });

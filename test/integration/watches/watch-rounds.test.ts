@@ -285,6 +285,34 @@ test('a pending finding is void if its transaction was mined without it, and not
   ]);
 });
 
+test('no finding is void while the settings leave out a table that a watch needs', async () => {
+  await newWatch(database.pool, watch.keyId, 'sales', { minPrice: 1 });
+  const setTable = (isWanted: boolean): Promise<unknown> =>
+    database.pool.query(
+      `INSERT INTO chain.derived_tables (name, from_height, is_followed, is_wanted) VALUES ('sales', 0, $1, $1)
+       ON CONFLICT (name) DO UPDATE SET is_followed = excluded.is_followed, is_wanted = excluded.is_wanted`,
+      [isWanted],
+    );
+  const txid = testTxid(900);
+  await setTable(false);
+  await setPending(database.pool, [pendingRows(txid, 1, found)]);
+  await rounds();
+  await rows.addBlock([]);
+  await database.pool.query(
+    `UPDATE chain.mempool_transactions AS t SET block_height = b.height, block_hash = b.hash
+       FROM chain.blocks AS b WHERE b.height = 1`,
+  );
+  await rounds();
+  expect(told()).toEqual([['pending', 1]]);
+  await setTable(true);
+  await rows.addBlock([]);
+  await rounds();
+  expect(told()).toEqual([
+    ['pending', 1],
+    ['void', 2],
+  ]);
+});
+
 test('a pending finding is replaced by a departure that is newer than its state, or after a time', async () => {
   const txid = testTxid(900);
   await setPending(database.pool, [pendingRows(txid, 1, found)]);
