@@ -21,7 +21,10 @@ export const watchesMax = 100;
 const endedMax = 100;
 
 export interface NewWatch {
-  /** The id of the new watch. If the key already has a watch with this id, no second watch is created. */
+  /**
+   * The id of the new watch. If the key already has an active watch with this id, no second watch is created. If the
+   * watch with this id has ended, the new watch has another id.
+   */
   readonly id?: string;
   readonly keyId: number;
   readonly kind: WatchKind;
@@ -39,7 +42,7 @@ export const watchColumns = `id, key_id AS "keyId", kind, condition, webhook_url
 
 /**
  * Creates a watch. It matches transactions that arrive from now on. Returns the number of active watches of the key if
- * this number is already `watchesMax`. Returns the watch that the key already has with this id, if there is one.
+ * this number is already `watchesMax`. Returns the active watch that the key already has with this id, if there is one.
  */
 export async function createWatch(
   pool: pg.Pool,
@@ -50,8 +53,12 @@ export async function createWatch(
   return withTransaction(pool, async (tx) => {
     // requests of one key wait for each other, so that both do not count the same number
     await lockKey(tx, keyId);
-    const before = await readWatch(tx, keyId, id);
-    if (before !== null) return { kind: 'created', watch: before };
+    const { rows: before } = await tx.query<Watch>(
+      `SELECT ${watchColumns} FROM service.watches WHERE id = $1 AND key_id = $2`,
+      [id, keyId],
+    );
+    const [same] = before;
+    if (same?.endedAt === null) return { kind: 'created', watch: same };
     const { rows: counted } = await tx.query<{ count: number }>(
       'SELECT count(*) AS count FROM service.watches WHERE key_id = $1 AND ended_at IS NULL',
       [keyId],
@@ -67,7 +74,14 @@ export async function createWatch(
     const { rows } = await tx.query<Watch>(
       `INSERT INTO service.watches (id, key_id, kind, condition, webhook_url, secret_key, since)
        VALUES ($1, $2, $3, $4, $5, $6, ${lastSequenceSql}) RETURNING ${watchColumns}`,
-      [id, keyId, kind, JSON.stringify(condition), webhookUrl, secretKey && Buffer.from(secretKey)],
+      [
+        same === undefined ? id : randomUUID(),
+        keyId,
+        kind,
+        JSON.stringify(condition),
+        webhookUrl,
+        secretKey && Buffer.from(secretKey),
+      ],
     );
     await tx.query(`SELECT pg_notify('${watchesChannel}', '')`);
     return { kind: 'created', watch: rows[0] as Watch };

@@ -83,6 +83,25 @@ test('a key has at most 100 active watches, even if it asks for them at once', a
   expect(await createWatch(database.accessPool, asked(key))).toMatchObject({ kind: 'created' });
 });
 
+test('a form that is sent again after its watch has ended creates a new watch', async () => {
+  const { pool, accessPool } = database;
+  const key = await newKey();
+  const form = { ...asked(key), id: '6f1c2b1e-5a0e-8c55-8d0c-0b8f7f0b9a11' };
+  const create = async (): Promise<Watch> => {
+    const made = await createWatch(accessPool, form);
+    if (made.kind === 'full') throw new Error('the key has too many watches');
+    return made.watch;
+  };
+  const first = await create();
+  expect(await create()).toEqual(first);
+  await pool.query(`UPDATE service.watches SET ended_at = now(), end_reason = 'gone' WHERE id = $1`, [
+    first.id,
+  ]);
+  const second = await create();
+  expect(second).toMatchObject({ endedAt: null, condition: form.condition });
+  expect(second.id).not.toBe(first.id);
+});
+
 test('a key keeps its newest 100 ended watches, and a new watch is always shown', async () => {
   const { pool, accessPool } = database;
   const key = await newKey();
