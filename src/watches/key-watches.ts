@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { revokedAmong } from '#accounts/account.store.ts';
 import { OutboxListener } from '#chain/events/outbox-listener.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { isSameSecret } from '#kernel/same-secret.ts';
 import type { WebhookKeys } from '#webhooks/webhook-keys.ts';
+import { idOfForm } from './form-watch-id.ts';
 import {
   type FindingsPage,
   findingsChannel,
@@ -70,7 +70,8 @@ export class KeyWatches {
       );
     }
     const secretKey = secrets?.publicKeys[0] ?? null;
-    const id = form === undefined ? {} : { id: idOfForm(keyId, asked, form) };
+    // only the form has the digits, so no reader of the id can send the form again to see the secret of the webhooks
+    const id = form === undefined ? {} : { id: idOfForm([keyId, form, kind, condition, webhookUrl]) };
     const made = await createWatch(this.#parts.pool, {
       ...id,
       keyId,
@@ -173,21 +174,3 @@ export class KeyWatches {
 
 const tokenOf = (secrets: WebhookKeys, id: string): string =>
   secrets.sharedSecret(`feed of watch ${id}`).toString('hex').slice(0, tokenDigits);
-
-/**
- * The id of a watch that a form asks for. Only the form has the digits, so no later reader of the id can send the form
- * again to see the secret of the webhooks.
- */
-function idOfForm(keyId: number, { kind, condition, webhookUrl }: AskedWatch, form: string): string {
-  const digits = createHash('sha256')
-    .update(JSON.stringify([keyId, form, kind, condition, webhookUrl]))
-    .digest('hex');
-  // version 8 of RFC 9562, for ids that are derived
-  const parts = [
-    digits.slice(0, 8),
-    digits.slice(8, 12),
-    `8${digits.slice(13, 16)}`,
-    `8${digits.slice(17, 20)}`,
-  ];
-  return [...parts, digits.slice(20, 32)].join('-');
-}

@@ -8,7 +8,7 @@ export type WatchKind = (typeof watchKinds)[number];
 export type AskedCondition = Readonly<Record<string, string | number | boolean>>;
 
 /**
- * Why a watch ended. A watch that its key deletes is no longer stored.
+ * Why a watch ended. A watch that its key deletes is no longer read.
  *
  * - `gone`: its webhook URL answered 410.
  * - `revoked`: its key was revoked.

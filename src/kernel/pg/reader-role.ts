@@ -144,7 +144,17 @@ const serviceRights: readonly ServiceRight[] = [
   {
     table: 'watches',
     privilege: 'INSERT',
-    columns: ['id', 'key_id', 'kind', 'condition', 'webhook_url', 'secret_key', 'since'],
+    columns: [
+      'id',
+      'key_id',
+      'kind',
+      'condition',
+      'webhook_url',
+      'secret_key',
+      'since',
+      'ended_at',
+      'end_reason',
+    ],
   },
   { table: 'watches', privilege: 'DELETE' },
   { table: 'watch_findings', privilege: 'SELECT' },

@@ -80,7 +80,7 @@ export async function endGone(client: pg.ClientBase, ids: readonly string[]): Pr
  */
 export async function readTellingAmong(client: pg.ClientBase, ids: readonly string[]): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
-    `SELECT id FROM service.watches WHERE id = ANY($1::uuid[]) AND end_reason IS DISTINCT FROM 'revoked'`,
+    `SELECT id FROM service.watches WHERE id = ANY($1::uuid[]) AND (end_reason IS NULL OR end_reason = 'gone')`,
     [ids],
   );
   return rows.map(({ id }) => id);

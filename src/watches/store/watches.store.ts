@@ -4,6 +4,7 @@ import { lockKey } from '#accounts/account.store.ts';
 import { lastSequenceSql } from '#chain/events/events.queries.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { isUuid } from '#kernel/primitives/uuid.ts';
+import { isIdOfForm } from '#watches/form-watch-id.ts';
 import type { AskedCondition, Watch, WatchKind } from '#watches/watch.ts';
 
 /** Channel that reports new and ended watches. */
@@ -15,8 +16,8 @@ export const watchesChannel = 'satscribe_watches';
  */
 export const watchesMax = 100;
 /**
- * Maximum number of ended watches of a key that are kept when the key creates another watch. A key whose webhooks
- * answer 410 could otherwise store watches and findings without a bound.
+ * Maximum number of ended watches of a key, and of deleted ids, that are kept when the key creates another watch. A key
+ * whose webhooks answer 410 could otherwise store watches and findings without a bound.
  */
 const endedMax = 100;
 
@@ -39,6 +40,9 @@ export interface NewWatch {
 export const watchColumns = `id, key_id AS "keyId", kind, condition, webhook_url AS "webhookUrl",
   secret_key AS "secretKey", created_at AS "createdAt", ended_at AS "endedAt", end_reason AS "endReason",
   last_number AS "lastNumber", found`;
+
+/** SQL condition of watches that their key has not deleted. */
+const isKept = `end_reason IS DISTINCT FROM 'deleted'`;
 
 /**
  * Creates a watch. It matches transactions that arrive from now on. Returns the number of active watches of the key if
@@ -67,8 +71,9 @@ export async function createWatch(
     if (count >= watchesMax) return { kind: 'full', count };
     await tx.query(
       `DELETE FROM service.watches WHERE id IN (
-         SELECT id FROM service.watches WHERE key_id = $1 AND ended_at IS NOT NULL
-          ORDER BY ended_at DESC, id OFFSET ${endedMax})`,
+         SELECT id FROM (
+           SELECT id, row_number() OVER (PARTITION BY end_reason = 'deleted' ORDER BY ended_at DESC, id) AS nth
+             FROM service.watches WHERE key_id = $1 AND ended_at IS NOT NULL) AS ended WHERE nth > ${endedMax})`,
       [keyId],
     );
     const { rows } = await tx.query<Watch>(
@@ -100,7 +105,7 @@ export async function readWatches(
 ): Promise<Watch[]> {
   const { rows } = await client.query<Watch>(
     `SELECT ${watchColumns} FROM service.watches
-      WHERE key_id = $1 AND ($2::text IS NULL OR kind = $2) ORDER BY created_at, id`,
+      WHERE key_id = $1 AND ($2::text IS NULL OR kind = $2) AND ${isKept} ORDER BY created_at, id`,
     [keyId, kind],
   );
   return rows;
@@ -119,7 +124,8 @@ export async function readWatch(
 ): Promise<Watch | null> {
   if (!isUuid(id)) return null;
   const { rows } = await client.query<Watch>(
-    `SELECT ${watchColumns} FROM service.watches WHERE id = $1 AND ($2::integer IS NULL OR key_id = $2)`,
+    `SELECT ${watchColumns} FROM service.watches
+      WHERE id = $1 AND ($2::integer IS NULL OR key_id = $2) AND ${isKept}`,
     [id, keyId],
   );
   return rows[0] ?? null;
@@ -127,24 +133,33 @@ export async function readWatch(
 
 /**
  * Deletes a watch of a key with its findings, also a watch that has ended. Returns the watch as it was before. Returns
- * null if the key has no such watch.
+ * null if the key has no such watch. The id of a form's watch stays stored as deleted. If the form is sent again, the
+ * new watch has another id, because its numbers start from 1.
  *
  * @param kind only a watch of this kind; null for any kind
  */
 export async function deleteWatch(
-  client: pg.Pool | pg.ClientBase,
+  pool: pg.Pool,
   keyId: number,
   id: string,
   kind: WatchKind | null,
 ): Promise<Watch | null> {
   if (!isUuid(id)) return null;
-  const { rows } = await client.query<Watch>(
-    `DELETE FROM service.watches WHERE id = $1 AND key_id = $2 AND ($3::text IS NULL OR kind = $3)
-     RETURNING ${watchColumns}`,
-    [id, keyId, kind],
-  );
-  const [watch] = rows;
-  if (watch === undefined) return null;
-  await client.query(`SELECT pg_notify('${watchesChannel}', '')`);
-  return watch;
+  return withTransaction(pool, async (tx) => {
+    const { rows } = await tx.query<Watch>(
+      `DELETE FROM service.watches WHERE id = $1 AND key_id = $2 AND ($3::text IS NULL OR kind = $3) AND ${isKept}
+       RETURNING ${watchColumns}`,
+      [id, keyId, kind],
+    );
+    const [watch] = rows;
+    if (watch === undefined) return null;
+    if (isIdOfForm(watch.id))
+      await tx.query(
+        `INSERT INTO service.watches (id, key_id, kind, condition, since, ended_at, end_reason)
+         VALUES ($1, $2, $3, '{}', 0, now(), 'deleted')`,
+        [watch.id, keyId, watch.kind],
+      );
+    await tx.query(`SELECT pg_notify('${watchesChannel}', '')`);
+    return watch;
+  });
 }

@@ -4,6 +4,7 @@ import { newApiKey } from '#accounts/api-key.ts';
 import { usualTerms } from '#kernel/contracts/asking-key.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { within } from '#test/support/webhooks/sending.ts';
+import { idOfForm } from '#watches/form-watch-id.ts';
 import { readFindings, readNewestFindings } from '#watches/store/findings.store.ts';
 import { deleteOld } from '#watches/store/live-watches.store.ts';
 import {
@@ -83,10 +84,10 @@ test('a key has at most 100 active watches, even if it asks for them at once', a
   expect(await createWatch(database.accessPool, asked(key))).toMatchObject({ kind: 'created' });
 });
 
-test('a form that is sent again after its watch has ended creates a new watch', async () => {
+test('a form that is sent again after its watch has ended or was deleted creates a new watch', async () => {
   const { pool, accessPool } = database;
   const key = await newKey();
-  const form = { ...asked(key), id: '6f1c2b1e-5a0e-8c55-8d0c-0b8f7f0b9a11' };
+  const form = { ...asked(key), id: idOfForm(['a form']) };
   const create = async (): Promise<Watch> => {
     const made = await createWatch(accessPool, form);
     if (made.kind === 'full') throw new Error('the key has too many watches');
@@ -100,6 +101,16 @@ test('a form that is sent again after its watch has ended creates a new watch', 
   const second = await create();
   expect(second).toMatchObject({ endedAt: null, condition: form.condition });
   expect(second.id).not.toBe(first.id);
+  const other = { ...form, id: idOfForm(['another form']) };
+  const deleted = await createWatch(accessPool, other);
+  expect(await deleteWatch(accessPool, key, other.id, null)).toMatchObject({ id: other.id });
+  expect(await deleteWatch(accessPool, key, other.id, null)).toBeNull();
+  expect(await readWatch(accessPool, null, other.id)).toBeNull();
+  expect(await readWatches(accessPool, key, null)).toHaveLength(2);
+  const again = await createWatch(accessPool, other);
+  expect(deleted).toMatchObject({ kind: 'created', watch: { id: other.id } });
+  expect(again).toMatchObject({ kind: 'created', watch: { endedAt: null } });
+  expect(again).not.toMatchObject({ watch: { id: other.id } });
 });
 
 test('a key keeps its newest 100 ended watches, and a new watch is always shown', async () => {
