@@ -105,6 +105,14 @@ export async function readSequenceBefore(client: ClientBase, height: number): Pr
   return rows[0]?.before ?? 0;
 }
 
+/**
+ * SQL: the number of changes of the chain after a row of the outbox. Rows about rebuilt derived tables change no block.
+ *
+ * @param sequence SQL of the sequence of the row
+ */
+export const changesAfterSql = (sequence: string): string =>
+  `(SELECT count(*) FROM chain.outbox WHERE sequence > ${sequence} AND reclassified IS NULL)`;
+
 /** The height of the chain after a row of the outbox. -1, if there is no such row. */
 export async function readHeightAfter(client: ClientBase, sequence: number): Promise<number> {
   const { rows } = await client.query<{ height: number }>(

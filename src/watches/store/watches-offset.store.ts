@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { lastSequenceSql } from '#chain/events/events.queries.ts';
+import { changesAfterSql } from '#chain/arrivals/arrived-blocks.queries.ts';
 
 /** How far watches were compared with the chain and the mempool. */
 export interface WatchesOffset {
@@ -48,12 +48,12 @@ export interface WatchesStanding {
 }
 
 export async function readWatchesStanding(client: pg.Pool | pg.ClientBase): Promise<WatchesStanding> {
+  // without watches nothing is matched, and the stored offset is old
   const { rows } = await client.query<WatchesStanding>(
     `SELECT count(*) AS active, coalesce(sum(found), 0)::bigint AS found,
-            (SELECT greatest(0, ${lastSequenceSql} - sequence) FROM service.watches_offset) AS behind
+            CASE WHEN count(*) = 0 THEN 0
+                 ELSE (SELECT ${changesAfterSql('o.sequence')} FROM service.watches_offset AS o) END AS behind
        FROM service.watches WHERE ended_at IS NULL`,
   );
-  const standing = rows[0] ?? { active: 0, found: 0, behind: null };
-  // without watches nothing is matched, and the stored offset is old
-  return standing.active === 0 ? { ...standing, behind: 0 } : standing;
+  return rows[0] ?? { active: 0, found: 0, behind: null };
 }

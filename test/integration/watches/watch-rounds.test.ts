@@ -19,6 +19,7 @@ import {
 import { findingsOf, newKey, newWatch } from '#test/support/watches/new-watch.ts';
 import { LeavingFindings } from '#watches/following/settle-findings.ts';
 import { WatchesSession } from '#watches/following/watches-session.ts';
+import { readWatchesStanding } from '#watches/store/watches-offset.store.ts';
 import { type FoundState, writeStates } from '#watches/store/write-findings.ts';
 import type { Watch } from '#watches/watch.ts';
 
@@ -350,6 +351,23 @@ test('a confirmed finding does not become pending while the mempool still has it
   await writeStates(client, [{ ...state, state: 'pending', block: null }], changed);
   expect(changed.size).toBe(0);
   expect(await findingsOf(database.pool, watch)).toMatchObject([{ state: 'confirmed', number: 1 }]);
+});
+
+test('watches are behind by the changes of the chain that were not matched', async () => {
+  const behind = async (): Promise<number | null> => (await readWatchesStanding(database.pool)).behind;
+  expect(await behind()).toBe(0);
+  await rows.addBlock([found]);
+  await database.pool.query(
+    `INSERT INTO chain.outbox (sequence, height, block_hash, event_count, reclassified)
+     SELECT sequence + 1, height, block_hash, 0, 1 FROM chain.outbox ORDER BY sequence DESC LIMIT 1`,
+  );
+  expect(await behind()).toBe(1);
+  await rounds();
+  expect(await behind()).toBe(0);
+  await undoAbove(0);
+  expect(await behind()).toBe(1);
+  await database.pool.query('DELETE FROM service.watches');
+  expect(await behind()).toBe(0);
 });
 
 test('an etching whose name a block has is no longer pending', async () => {
