@@ -293,6 +293,11 @@ export const sharedTables: readonly SharedTables[] = [
     why: 'coins with the account of their order, and the debts that they must cover: 100,000 coins would be a parameter of 5 MB',
   },
   {
+    room: 'src/watches',
+    files: { 'store/live-watches.store.ts': ['service.webhook_subjects'] },
+    why: 'whether the URL of a watch answered 410, every five seconds: 10,000 URLs would be a parameter of 1 MB',
+  },
+  {
     room: 'src/purse',
     files: {
       'coins/coins.store.ts': ['service.inventory_outputs', 'service.payments_seen'],

@@ -88,6 +88,14 @@ export function findingId(watchId: string, thing: string): string {
 export const subjectOf = ({ id, kind }: Pick<Watch, 'id' | 'kind'>): string =>
   `${kind === 'search' ? 'search' : 'watch'} ${id}`;
 
+/**
+ * SQL: the same subject.
+ *
+ * @param watch SQL name of a row of the table of watches
+ */
+export const subjectSql = (watch: string): string =>
+  `CASE ${watch}.kind WHEN 'search' THEN 'search ' ELSE 'watch ' END || ${watch}.id`;
+
 /** Kinds of subjects of watches, which begin the subjects. */
 export const watchSubjects = ['search', 'watch'] as const;
 

@@ -105,16 +105,3 @@ export async function readFailingReceivers(client: pg.Pool | pg.ClientBase): Pro
   );
   return rows;
 }
-
-/** The subjects of a list whose URL answered 410. */
-export async function readGoneAmong(
-  client: pg.Pool | pg.ClientBase,
-  receivers: readonly { readonly subject: string; readonly url: string }[],
-): Promise<string[]> {
-  const { rows } = await client.query<{ subject: string }>(
-    `SELECT subject FROM service.webhook_subjects JOIN unnest($1::text[], $2::text[]) AS told (subject, url) USING (subject)
-      WHERE gone_url = url`,
-    [receivers.map(({ subject }) => subject), receivers.map(({ url }) => url)],
-  );
-  return rows.map(({ subject }) => subject);
-}

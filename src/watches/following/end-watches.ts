@@ -5,12 +5,10 @@ import {
   endGone,
   endRevoked,
   readTellingAmong,
-  readToldWatches,
   readWatchingKeys,
 } from '#watches/store/live-watches.store.ts';
-import { subjectOf, watchOfSubject, watchSubjects } from '#watches/watch.ts';
+import { watchOfSubject, watchSubjects } from '#watches/watch.ts';
 import { deleteWaiting, readWaitingSubjects } from '#webhooks/waiting-messages.store.ts';
-import { readGoneAmong } from '#webhooks/webhooks.queries.ts';
 
 /** How often revoked keys and webhooks that answered 410 are looked up, in ms. */
 const endsEveryMs = 5_000;
@@ -38,16 +36,7 @@ export class EndingWatches {
 async function endAll(client: pg.ClientBase): Promise<void> {
   const revoked = await revokedAmong(client, await readWatchingKeys(client));
   if (revoked.length > 0) await endRevoked(client, revoked);
-  const told = new Map((await readToldWatches(client)).map((watch) => [subjectOf(watch), watch]));
-  const gone = await readGoneAmong(
-    client,
-    [...told].map(([subject, { url }]) => ({ subject, url })),
-  );
-  if (gone.length > 0)
-    await endGone(
-      client,
-      gone.flatMap((subject) => told.get(subject)?.id ?? []),
-    );
+  await endGone(client);
 }
 
 /** Deletes messages that wait although their watch was deleted, or although the key of the watch was revoked. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { AskedCondition, WatchKind } from '#watches/watch.ts';
+import { type AskedCondition, subjectSql, type WatchKind } from '#watches/watch.ts';
 
 /** An active watch, as far as matching needs it. */
 export interface StoredLiveWatch {
@@ -56,21 +56,11 @@ export async function endRevoked(client: pg.ClientBase, keys: readonly number[])
   );
 }
 
-/** Active watches with a webhook. */
-export async function readToldWatches(
-  client: pg.ClientBase,
-): Promise<{ readonly id: string; readonly kind: WatchKind; readonly url: string }[]> {
-  const { rows } = await client.query<{ id: string; kind: WatchKind; url: string }>(
-    'SELECT id, kind, webhook_url AS url FROM service.watches WHERE ended_at IS NULL AND webhook_url IS NOT NULL',
-  );
-  return rows;
-}
-
-/** Ends watches, because their webhook URLs answered 410. */
-export async function endGone(client: pg.ClientBase, ids: readonly string[]): Promise<void> {
+/** Ends the active watches whose webhook URLs answered 410. */
+export async function endGone(client: pg.ClientBase): Promise<void> {
   await client.query(
-    `UPDATE service.watches SET ended_at = now(), end_reason = 'gone' WHERE id = ANY($1::uuid[]) AND ended_at IS NULL`,
-    [ids],
+    `UPDATE service.watches AS w SET ended_at = now(), end_reason = 'gone' FROM service.webhook_subjects AS s
+      WHERE w.ended_at IS NULL AND s.subject = ${subjectSql('w')} AND s.gone_url = w.webhook_url`,
   );
 }
 

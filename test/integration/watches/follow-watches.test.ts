@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { withTransaction } from '#kernel/pg/transaction.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import type { watchFailpoints } from '#kernel/process/failpoint.ts';
 import { type Inscribed, type InscribeOptions } from '#test/builders/regtest/regtest-chain.ts';
@@ -15,7 +14,6 @@ import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
 import { LiveMempool } from '#test/support/node/live-mempool.ts';
 import { findingsOf, newKey, newWatch } from '#test/support/watches/new-watch.ts';
 import { followWatches } from '#watches/following/follow-watches.ts';
-import { endGone } from '#watches/store/live-watches.store.ts';
 import { findingId, type Watch, type WatchKind } from '#watches/watch.ts';
 
 const processFile = new URL('../../support/watches/watches-process.ts', import.meta.url).pathname;
@@ -267,7 +265,10 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('watches, beside a real no
     const late = await inscribe(text);
     await live.chain.mine([late.commit, late.reveal]);
     await expectFound(search, { thing: late.reveal.id(), state: 'confirmed' });
-    await withTransaction(live.database.pool, (tx) => endGone(tx, [search.id]));
+    await live.database.pool.query(
+      `UPDATE service.watches SET ended_at = now(), end_reason = 'gone' WHERE id = $1`,
+      [search.id],
+    );
     const last = await inscribe(text);
     await live.chain.mine([last.commit, last.reveal]);
     await expectFound(all, {}, {}, { thing: last.reveal.id(), state: 'confirmed' });
