@@ -52,8 +52,8 @@ export async function readDepartedAmong(
 }
 
 /**
- * The transactions of a list, in hex and internal order, that are known to be in a block of the chain. The mempool's tables
- * name the block of a transaction for some blocks. Later, only a reveal or an etching is known.
+ * The transactions of a list, in hex and internal order, that are known to be in a block of the chain. The mempool's
+ * tables name the block of a transaction for some blocks. Later, only a reveal or an etching is known.
  */
 export async function readMinedAmong(client: ClientBase, txids: readonly Buffer[]): Promise<Set<string>> {
   if (txids.length === 0) return new Set();

@@ -8,8 +8,8 @@ import {
 } from '#watches/store/owed-tables.store.ts';
 
 /**
- * Derived tables that lacked the rows of blocks when these blocks were matched (docs/adr/0017-derived-tables.md). Their blocks
- * are matched again once the tables have all rows.
+ * Derived tables that lacked the rows of blocks when these blocks were matched (docs/adr/0017-derived-tables.md). Their
+ * blocks are matched again once the tables have all rows.
  */
 export class OwedTables {
   readonly #heights = new Map<string, number>();

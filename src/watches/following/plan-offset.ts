@@ -37,7 +37,7 @@ export function planOffset(
       ? { kind: 'jump', offset: { ...tip, position: known.position } }
       : { kind: 'restart', height: known.height };
   }
-  // an index that is made again has not reached the last matched block yet, or watches were never matched
+  // an index that is rebuilt has not reached the last matched block yet, or watches were never matched
   if (isCatchingUp && (known.height < 0 || height <= known.height))
     return { kind: 'jump', offset: { ...known, sequence } };
   return { kind: 'follow', offset: known };

@@ -9,8 +9,8 @@ import { readConfirmedBlocks, readLiveBlocks } from '#watches/store/confirmed-bl
 const waitMs = 5_000;
 
 /**
- * Blocks that were undone, and whose findings have not been settled. They wait for the blocks in their place, because most
- * of their transactions are in these blocks, and a finding of such a transaction only changes its block.
+ * Blocks that were undone, and whose findings have not been settled. They wait for the blocks in their place, because
+ * most of their transactions are in these blocks, and a finding of such a transaction only changes its block.
  */
 export class UndoneBlocks {
   readonly #blocks = new Map<string, BlockPlace>();
@@ -52,7 +52,7 @@ export class UndoneBlocks {
 const keyOf = (hash: Uint8Array): string => Buffer.from(hash).toString('hex');
 
 /**
- * Blocks with confirmed findings of active watches that are not in the chain: an index that was made again may have
+ * Blocks with confirmed findings of active watches that are not in the chain: an index that was rebuilt may have
  * another branch, and a process may have ended before it settled undone blocks.
  *
  * @param client sees the stored findings; `reader` sees the chain at one moment

@@ -69,7 +69,7 @@ export class WatchesSession {
   #offset: WatchesOffset | null = null;
   readonly #owed = new OwedTables();
   readonly #undone = new UndoneBlocks();
-  /** Whether the blocks of confirmed findings were compared with the chain. An index that is made again needs it again. */
+  /** Whether the blocks of confirmed findings were compared with the chain. An index that is rebuilt needs it again. */
   #isCompared = false;
   /** The revision of the mempool's tables that was matched last. */
   #revision = -1;
@@ -124,8 +124,9 @@ export class WatchesSession {
   }
 
   /**
-   * Compares the blocks of confirmed findings with the chain, once the chain is as high as the matched blocks. Returns true
-   * if any block is not in the chain. The offset is then below that block, so that the next rounds match its branch.
+   * Compares the blocks of confirmed findings with the chain, once the chain is as high as the matched blocks. Returns
+   * true if any block is not in the chain. The offset is then below that block, so that the next rounds match its
+   * branch.
    */
   async #hasLostBlocks(reader: pg.ClientBase, index: IndexPosition): Promise<boolean> {
     const offset = this.#offset as WatchesOffset;

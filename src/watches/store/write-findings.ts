@@ -29,7 +29,8 @@ export type ChangedWatches = Map<string, number>;
 /**
  * Stores states, and counts the numbers of the watches up. A state that equals the stored state is left out, so that no
  * state is told twice. States of watches that have ended are left out, too. A finding that is confirmed becomes pending
- * only by a state with its block, which was undone, because the mempool's tables may keep a mined transaction for a moment.
+ * only by a state with its block, which was undone, because the mempool's tables may keep a mined transaction for a
+ * moment.
  *
  * @param states each thing of a watch at most once
  */

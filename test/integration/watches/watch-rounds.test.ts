@@ -201,7 +201,7 @@ test('a process that ends between an undone block and its successor settles noth
   expect(told()).toHaveLength(4);
 });
 
-test('an index that is made again with another branch moves findings to its blocks, and watches continue', async () => {
+test('an index that is rebuilt with another branch moves findings to its blocks, and watches continue', async () => {
   await rows.addBlock([found]);
   await rows.addBlock([found]);
   await rounds();
