@@ -3,6 +3,7 @@ import { exampleAddress, exampleId } from '#http/parameters/list-parameters.ts';
 import { exampleHash } from '#http/search/search.schemas.ts';
 import { type AcceptedForm, acceptedForms } from '#http/server/routes/accepted-form.ts';
 import { strictObject } from '#http/server/routes/answer-schemas.ts';
+import { textCharsMax } from '#kernel/requests/request-values.ts';
 import { findingsPageMax } from '#watches/store/findings.store.ts';
 import { watchKinds } from '#watches/watch.ts';
 import { waitMax } from './finding-waits.ts';
@@ -21,7 +22,7 @@ const flag = (description: string): TSchema => given(description, { type: 'boole
 
 const webhookUrl = givenText(
   'URL that gets each change of a finding (docs/watches.md, "Webhooks")',
-  { minLength: 1, maxLength: 2000 },
+  { minLength: 1, maxLength: textCharsMax },
   exampleUrl,
 );
 

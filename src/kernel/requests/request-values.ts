@@ -34,7 +34,7 @@ export interface Assumed {
 /** Maximum number of names in a sentence. */
 const assumedMax = 5;
 /** Maximum number of characters of a name, id or address. Longer texts cannot be any of them. */
-const textCharsMax = 4096;
+export const textCharsMax = 4096;
 
 /**
  * Reads the values of a request in the form that clients send. Absent values are null or undefined. Collects faults.

@@ -1,3 +1,4 @@
+import { textCharsMax } from '#kernel/requests/request-values.ts';
 import { grouped, plural, timeWords } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
@@ -156,7 +157,7 @@ ${noteList(notes)}${refused !== null && html`<p class="notice" role="alert">Noth
 <form class="order" action="/watches/new" method="post">
 <input type="hidden" name="form" value="${form}">
 ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-<p class="field"><label for="webhook">Webhook (optional)</label><input id="webhook" name="webhookUrl" type="url" maxlength="2000" autocomplete="off" spellcheck="false" placeholder="https://…" value="${refused?.webhookUrl ?? ''}" aria-describedby="webhook-hint"><small class="hint" id="webhook-hint">A URL of yours that gets each change, signed with a secret that the next page shows once.</small></p>
+<p class="field"><label for="webhook">Webhook (optional)</label><input id="webhook" name="webhookUrl" type="url" maxlength="${textCharsMax}" autocomplete="off" spellcheck="false" placeholder="https://…" value="${refused?.webhookUrl ?? ''}" aria-describedby="webhook-hint"><small class="hint" id="webhook-hint">A URL of yours that gets each change, signed with a secret that the next page shows once.</small></p>
 <p><button class="button primary" type="submit">Watch</button></p>
 </form>
 </section>`,
