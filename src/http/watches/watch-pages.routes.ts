@@ -291,7 +291,7 @@ async function sendNoWatches(
 const siteNow = (deps: AppDependencies, reply: FastifyReply): Promise<Site> =>
   withSnapshot(deps.pool, async ({ tip }) => siteOf(deps, tip), askerOf(reply).signal);
 
-/** The site, and what a watch of a kind cannot find here. */
+/** The site, and what a watch of a kind cannot find here, or finds only in blocks. */
 const shownNow = (
   deps: AppDependencies,
   reply: FastifyReply,
@@ -302,8 +302,11 @@ const shownNow = (
     async ({ client, tip }) => {
       const notes: string[] = [];
       if (kind === 'receipts') {
-        if (await isLeftOut(client, 'outputs'))
-          notes.push('Receipts of sats are not found, because this service has no index of addresses.');
+        notes.push(
+          (await isLeftOut(client, 'outputs'))
+            ? 'Receipts of sats are not found, because this service has no index of addresses.'
+            : 'Receipts of sats are told only when a block has them.',
+        );
         if (await isLeftOut(client, 'runes'))
           notes.push('Receipts of runes are not found, because this service has no index of runes.');
       }

@@ -125,7 +125,7 @@ export interface NewWatchView {
   readonly form: string;
   /** Fields that the form sends unchanged. */
   readonly fields: Readonly<Record<string, string>>;
-  /** Sentences about things that this service cannot find. */
+  /** Sentences about things that this service cannot find, or finds only in blocks. */
   readonly notes: readonly string[];
   /** The webhook of a form that was refused, and the reason of the refusal. `null` for a new form. */
   readonly refused: { readonly webhookUrl: string; readonly reason: string } | null;
@@ -153,7 +153,7 @@ export function newWatchPage(view: NewWatchView): Markup {
 <h1>Watch this</h1>
 <p class="wrap">${watchWords(kind, condition)}</p>
 <p>From now on, <a href="/watches">your watches</a> list each match within seconds: when ${pending}a block has it, and when it is ${pending !== '' && 'replaced or '}reorganised away.</p>
-${noteList(notes)}${refused !== null && html`<p class="notice" role="alert">Nothing was saved: ${refused.reason}.</p>`}
+${noteList(notes)}${refused !== null && html`<p class="notice" role="alert">Nothing was saved: ${refused.reason.replace(/\.$/u, '')}.</p>`}
 <form class="order" action="/watches/new" method="post">
 <input type="hidden" name="form" value="${form}">
 ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
@@ -170,7 +170,7 @@ export interface SavedWatchView {
   readonly kind: string;
   readonly condition: ShownCondition;
   readonly secret: string;
-  /** Sentences about things that this service cannot find. */
+  /** Sentences about things that this service cannot find, or finds only in blocks. */
   readonly notes: readonly string[];
 }
 

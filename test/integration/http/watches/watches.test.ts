@@ -228,6 +228,23 @@ test('a form that is sent again saves no second watch, and has the same answer f
   expect(await send(mine, `${form}0`)).toBe('400');
 });
 
+test('the form of receipts says whether it finds sats, and that only blocks tell them', async () => {
+  const { pool } = http.database;
+  const form = async (): Promise<string> => {
+    const headers = { accept: 'text/html', cookie: `satscribe_key=${key}` };
+    return (await http.app.inject({ url: `/watches/new?kind=receipts&address=${address}`, headers })).body;
+  };
+  expect(await form()).toContain('Receipts of sats are not found');
+  await pool.query(
+    "INSERT INTO chain.derived_tables (name, from_height, is_followed) VALUES ('outputs', 0, true)",
+  );
+  try {
+    expect(await form()).toContain('Receipts of sats are told only when a block has them');
+  } finally {
+    await pool.query("DELETE FROM chain.derived_tables WHERE name = 'outputs'");
+  }
+});
+
 test('a key has at most 100 watches of all kinds, and the refusal has the count', async () => {
   const { key: full } = await giveKey(http.database.pool, { rate: '0' });
   for (let made = 0; made < 50; made++) {
