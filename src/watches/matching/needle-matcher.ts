@@ -33,16 +33,17 @@ const comparedMaxOf = (text: Uint8Array): number => 1024 + 16 * text.length;
  * Finds many needles in a text in one pass: 10,000 saved searches are not 10,000 scans.
  *
  * Each needle has a window, a part of 8, 4, 3, 2 or 1 bytes. All windows are in a hash table. At each position of a
- * text, a filter of bits says whether the bytes there may be a window. If so, the window is looked up, and its needles
- * are compared. This is the multiple-pattern search of Wu and Manber without its jumps, because the shortest needle
- * would limit all jumps. An automaton (Aho and Corasick) needs 34 to 52 bytes for each byte of each needle. This
- * table needs some 75 bytes for each needle (`tableBytes`).
+ * text, a filter of bits says whether the bytes there may end a window. If so, the window is looked up, and its needles
+ * are compared. Windows of 8 and of 4 bytes have one filter of their last 4 bytes, which spares a pass over each text.
+ * This is the multiple-pattern search of Wu and Manber without its jumps, because the shortest needle would limit all
+ * jumps. An automaton (Aho and Corasick) needs 34 to 52 bytes for each byte of each needle. This table needs some 75
+ * bytes for each needle (`tableBytes`).
  *
  * The window of a needle is the part that the fewest needles share. Needles that all begin like
  * `{"p":"brc-20","op":` are then compared only where they differ.
  *
- * Cost: one look-up for each position and window length in use, and one comparison for each needle that shares the
- * window at a position. Needles of one window that were all found in the text are skipped. Needles and texts can be
+ * Cost: one look-up for each position and filter, and one comparison for each needle that shares the window at a
+ * position. Needles of one window that were all found in the text are skipped. Needles and texts can be
  * made so that a text has very many comparisons. They have a maximum for each text (`comparedMaxOf`). A text that needs
  * more is read by an automaton instead.
  */
@@ -57,7 +58,7 @@ export class NeedleMatcher {
   readonly #next: Int32Array;
   /** The number of the text in which a needle was last found. */
   readonly #foundIn: Uint32Array;
-  readonly #tables: readonly WindowTable[];
+  readonly #filters: readonly WindowFilter[];
   readonly #placeFactor: number;
   /** The number of the present text. Numbers spare the clearing of `#foundIn` before each text. */
   #text = 0;
@@ -85,13 +86,16 @@ export class NeedleMatcher {
     this.#windowStarts = new Uint8Array(needles.length);
     this.#next = new Int32Array(needles.length).fill(none);
     this.#foundIn = new Uint32Array(needles.length);
-    this.#tables = windowLengths.flatMap((length, nth) => {
+    const tables = windowLengths.flatMap((length, nth) => {
       const below = windowLengths[nth - 1] ?? Number.POSITIVE_INFINITY;
       const held = needles.flatMap((each, needle) =>
         each.length >= length && each.length < below ? [needle] : [],
       );
       return held.length === 0 ? [] : [this.#tableOf(length, held)];
     });
+    this.#filters = [...Map.groupBy(tables, ({ length }) => Math.min(length, filteredMax))].map(
+      ([length, filtered]) => this.#filterOf(length, filtered),
+    );
   }
 
   /** Number of needles. */
@@ -107,13 +111,11 @@ export class NeedleMatcher {
   /** Bytes of memory beyond the needles' own bytes, without the automaton. */
   get tableBytes(): number {
     const ofNeedles = [this.#starts, this.#windowStarts, this.#next, this.#foundIn];
-    const ofTables = this.#tables.flatMap(({ filter, heads, windows, left, leftIn }) =>
-      [filter, heads, windows, left, leftIn].map(({ byteLength }) => byteLength),
-    );
-    return [...ofNeedles.map(({ byteLength }) => byteLength), ...ofTables].reduce(
-      (sum, bytes) => sum + bytes,
-      0,
-    );
+    const ofTables = this.#filters.flatMap(({ bits, tables }) => [
+      bits,
+      ...tables.flatMap(({ heads, windows, left, leftIn }) => [heads, windows, left, leftIn]),
+    ]);
+    return [...ofNeedles, ...ofTables].reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
   /**
@@ -124,8 +126,8 @@ export class NeedleMatcher {
   match(text: Uint8Array, found: (needle: number) => void): void {
     this.#beginText();
     this.#comparisons = comparedMaxOf(text);
-    for (const table of this.#tables) {
-      this.#matchWindows(table, text, found);
+    for (const filter of this.#filters) {
+      this.#matchWindows(filter, text, found);
       if (this.#comparisons < 0) return this.#matchAll(text, found);
     }
   }
@@ -156,20 +158,22 @@ export class NeedleMatcher {
     if (this.#text === 0xff_ff_ff_ff) {
       this.#text = 0;
       this.#foundIn.fill(0);
-      for (const { leftIn } of this.#tables) leftIn.fill(0);
+      for (const { tables } of this.#filters) for (const { leftIn } of tables) leftIn.fill(0);
     }
     this.#text++;
   }
 
-  #matchWindows(table: WindowTable, text: Uint8Array, found: (needle: number) => void): void {
-    const { length } = table;
+  #matchWindows(filter: WindowFilter, text: Uint8Array, found: (needle: number) => void): void {
+    const { length, tables } = filter;
     for (
-      let end = nextPassing(table, text, length);
+      let end = nextPassing(filter, text, length);
       end <= text.length;
-      end = nextPassing(table, text, end + 1)
+      end = nextPassing(filter, text, end + 1)
     ) {
-      const at = end - length;
-      this.#compareChain(table, windowAt(table, text, at), text, at, found);
+      for (const table of tables) {
+        const at = end - table.length;
+        if (at >= 0) this.#compareChain(table, windowAt(table, text, at), text, at, found);
+      }
       if (this.#comparisons < 0) return;
     }
   }
@@ -218,14 +222,34 @@ export class NeedleMatcher {
     for (const needle of held) {
       const { window, start } = this.#rarestWindow(length, needle, shared);
       this.#windowStarts[needle] = start;
-      const bit = Math.imul(window, filterFactor) >>> table.filterShift;
-      table.filter[bit >>> 5]! |= 1 << bit;
       const place = placeOf(table, window);
       table.windows[place] = window;
       this.#next[needle] = table.heads[place]!;
       table.heads[place] = needle;
     }
     return table;
+  }
+
+  /** Makes the filter of tables, from the last `length` bytes of their windows. */
+  #filterOf(length: number, tables: readonly WindowTable[]): WindowFilter {
+    const ends = tables.flatMap((table) =>
+      [...this.#needlesOf(table)].map((needle) => {
+        const end = this.#starts[needle]! + this.#windowStarts[needle]! + table.length;
+        return windowAt({ length }, this.#pool, end - length);
+      }),
+    );
+    const size = Math.max(32, powerOfTwoFrom(ends.length * filterBitsOfNeedle));
+    const filter = { length, bits: new Int32Array(size / 32), shift: shiftTo(size), tables };
+    for (const end of ends) {
+      const bit = Math.imul(end, filterFactor) >>> filter.shift;
+      filter.bits[bit >>> 5]! |= 1 << bit;
+    }
+    return filter;
+  }
+
+  *#needlesOf({ heads }: WindowTable): Generator<number> {
+    for (const head of heads)
+      for (let needle = head; needle !== none; needle = this.#next[needle]!) yield needle;
   }
 
   /** The number of needles that have each window. A window that occurs twice in a needle counts once. */
@@ -268,14 +292,25 @@ export class NeedleMatcher {
   }
 }
 
+/** Number of the last bytes of a window that a filter has at most. */
+const filteredMax = 4;
+
+/** Says which places of a text may be the end of a window. */
+interface WindowFilter {
+  /** Number of the last bytes of a window that the filter has. */
+  readonly length: number;
+  /** A bit is set if a window ends so. Most positions of a text need only this look-up. */
+  readonly bits: Int32Array;
+  /** The number of bits by which a hash is shifted to get a bit. */
+  readonly shift: number;
+  /** All windows of these tables are in the filter. */
+  readonly tables: readonly WindowTable[];
+}
+
 /** The needles whose windows have one length, by their windows. */
 interface WindowTable {
   /** Length of the windows in bytes. */
   readonly length: number;
-  /** A bit is set if a window has it. Most positions of a text need only this look-up. */
-  readonly filter: Int32Array;
-  /** The number of bits by which a hash is shifted to get a bit of the filter. */
-  readonly filterShift: number;
   /** Spreads neighbouring windows over the places. */
   readonly placeFactor: number;
   /** The number of bits by which a hash is shifted to get a place. */
@@ -292,11 +327,8 @@ interface WindowTable {
 function emptyTable(length: number, needles: number, placeFactor: number): WindowTable {
   // half of the places stay empty, so that a search for a free place is short
   const places = powerOfTwoFrom(needles * 2);
-  const filterBits = powerOfTwoFrom(needles * filterBitsOfNeedle);
   return {
     length,
-    filter: new Int32Array(Math.max(1, filterBits / 32)),
-    filterShift: shiftTo(filterBits),
     placeFactor,
     placeShift: shiftTo(places),
     heads: new Int32Array(places).fill(none),
@@ -313,29 +345,22 @@ function emptyTable(length: number, needles: number, placeFactor: number): Windo
  *
  * @param from at least the length of a window
  */
-function nextPassing({ length, filter, filterShift }: WindowTable, text: Uint8Array, from: number): number {
-  // a factor and a mask instead of branches
-  const factor = length === 8 ? earlyFactor : 0;
-  const lateMask = lateMaskOf(length);
+function nextPassing({ length, bits, shift }: WindowFilter, text: Uint8Array, from: number): number {
+  const mask = lateMaskOf(length);
   const { length: end } = text;
   if (from > end) return end + 1;
   let late = 0;
-  let early = 0;
-  for (let at = from - length; at < from - 1; at++) {
-    early = (early << 8) | (late >>> 24);
-    late = (late << 8) | text[at]!;
-  }
+  for (let at = from - length; at < from - 1; at++) late = (late << 8) | text[at]!;
   for (let at = from - 1; at < end; at++) {
-    early = (early << 8) | (late >>> 24);
     late = (late << 8) | text[at]!;
-    const bit = Math.imul(Math.imul(early, factor) ^ (late & lateMask), filterFactor) >>> filterShift;
-    if ((filter[bit >>> 5]! & (1 << bit)) !== 0) return at + 1;
+    const bit = Math.imul(late & mask, filterFactor) >>> shift;
+    if ((bits[bit >>> 5]! & (1 << bit)) !== 0) return at + 1;
   }
   return end + 1;
 }
 
 /** The window that begins at a place of a text. */
-function windowAt({ length }: WindowTable, text: Uint8Array, at: number): number {
+function windowAt({ length }: Pick<WindowTable, 'length'>, text: Uint8Array, at: number): number {
   let late = 0;
   let early = 0;
   for (let nth = at; nth < at + length; nth++) {
