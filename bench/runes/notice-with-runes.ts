@@ -44,8 +44,8 @@ const etching = encipher({
 const mintOf = (id: RuneId): Uint8Array => encipher({ ...nothing, etching: null, mint: id });
 
 /**
- * Measures the time from the node's announcement of a block until reads over HTTP show it, with runes and without. The block's reveals mint
- * runes. Two databases take turns with the same node, so that other load affects both.
+ * Measures the time from the node's announcement of a block until reads over HTTP show it, with runes and without. The
+ * block's reveals mint runes. Two databases take turns with the same node, so that other load affects both.
  */
 export async function noticeWithRunes(
   executable: string,

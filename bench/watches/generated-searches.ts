@@ -23,7 +23,9 @@ const wordOf = (random: Random): string => {
 };
 const tickerOf = (random: Random): string => nameOf('ticker', random.below(tickers), 4);
 
-/** The body of a saved search like those of people: tickers, words, phrases, hashes, parents and members of metadata. */
+/**
+ * The body of a saved search like those of people: tickers, words, phrases, hashes, parents and members of metadata.
+ */
 export function bodyOf(random: Random, nth: number): Record<string, unknown> {
   switch (nth % 10) {
     case 0:

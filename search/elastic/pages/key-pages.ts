@@ -49,8 +49,8 @@ interface SplitKeys {
  * one. A descending list uses last keys in the same manner. `count` is the length of the list if the request read it to
  * its end or counted it, else null.
  *
- * Without `isCounted`, the request counts nothing else. The index is sorted by first keys, so a server that only needs the first documents
- * stops early. For last keys, and for a window that cuts documents, the server reads all documents.
+ * Without `isCounted`, the request counts nothing else. The index is sorted by first keys, so a server that only needs
+ * the first documents stops early. For last keys, and for a window that cuts documents, the server reads all documents.
  *
  * @param isCounted whether the request also counts the list. The window must cut no document.
  */

@@ -55,7 +55,7 @@ interface LeavingMoment {
    * Whether all rows of the chain up to this moment were matched. False while a table of the index that a watch needs
    * is being filled, or is left out by the settings.
    */
-  readonly isMatched: boolean;
+  readonly isMatched: () => Promise<boolean>;
 }
 
 /** Finds pending findings whose transaction left the mempool, or was mined without the thing. */
@@ -82,12 +82,12 @@ export class LeavingFindings {
     const unmined = missing.map(hexOf).filter((txid) => !mined.has(txid));
     this.#missing = new Map(unmined.map((txid) => [txid, this.#missing.get(txid) ?? moment.now]));
     if (missing.length === 0) return;
+    const isMatched = mined.size > 0 && (await moment.isMatched());
     for await (const findings of readPendingFindings(client, missing)) {
       yield findings.flatMap((finding): FoundState[] => {
         const { watchId, thing, txid, changedAt } = finding;
         const found = { watchId, thing, txid, facts: {}, block: null };
-        if (mined.has(hexOf(txid)))
-          return moment.isMatched ? [{ ...found, state: 'void', replacedBy: null }] : [];
+        if (mined.has(hexOf(txid))) return isMatched ? [{ ...found, state: 'void', replacedBy: null }] : [];
         const last = departures.get(hexOf(txid)) ?? null;
         // a transaction may come back after it left, so an older departure says nothing
         const departure = last !== null && last.at > changedAt ? last : null;

@@ -294,8 +294,11 @@ export class WatchesSession {
         this.#partsOf(reader, writer, { state: 'pending', block: null }, null),
         offset.position,
       );
-      const isMatched = await this.#hasAllRows(reader);
-      const moment = { now: Date.now(), hasAll: leftOut === 0, isMatched };
+      const moment = {
+        now: Date.now(),
+        hasAll: leftOut === 0,
+        isMatched: () => this.#hasAllRows(reader),
+      };
       for await (const states of this.#leaving.statesAt(tx, reader, moment)) await writer.write(states);
       if (writer.hasChanged || next.position !== offset.position) await writer.end(next);
     });

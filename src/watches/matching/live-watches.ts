@@ -15,7 +15,7 @@ export interface LiveWatch {
 type Found = (watch: LiveWatch) => void;
 
 /**
- * Number of new searches up to which they have an index of their own. The index of all searches is made again after
+ * Number of new searches up to which they have an index of their own. The index of all searches is rebuilt after
  * that many, because making it takes a tenth of a second for 10,000 searches.
  */
 const freshMax = 256;
@@ -23,7 +23,7 @@ const freshMax = 256;
 /** All active watches, ready to be matched. */
 export class LiveWatches {
   readonly #watches = new Map<string, LiveWatch>();
-  /** Two indexes of searches: most of them, and the newest. Ended searches stay in them until they are made again. */
+  /** Two indexes of searches: most of them, and the newest. Ended searches stay in them until they are rebuilt. */
   #most = new WatchIndex<LiveWatch>([]);
   #newest = new WatchIndex<LiveWatch>([]);
   #fresh: LiveWatch[] = [];

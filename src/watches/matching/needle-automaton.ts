@@ -7,8 +7,8 @@ const noStep = 0;
 
 /**
  * The automaton of Aho and Corasick: it finds needles in a text with a cost that grows with the text alone, whatever
- * the needles are. It needs 34 to 52 bytes of memory for each byte of each needle. It is made only once a text needs more
- * comparisons than `NeedleMatcher` allows.
+ * the needles are. It needs 34 to 52 bytes of memory for each byte of each needle. It is made only once a text needs
+ * more comparisons than `NeedleMatcher` allows.
  */
 export class NeedleAutomaton {
   /** Steps in a hash table: the node and the byte of each step, and the node that the step leads to. */

@@ -18,8 +18,8 @@ const none = -1;
 const filterBitsOfNeedle = 64;
 
 /**
- * Maximum number of bytes of a needle whose windows are examined, so that the start of a window is one byte. A window in them is rare enough, and long needles
- * would make a new search slow.
+ * Maximum number of bytes of a needle whose windows are examined, so that the start of a window is one byte. A window in
+ * them is rare enough, and long needles would make a new search slow.
  */
 const examinedMax = 256;
 
@@ -43,9 +43,9 @@ const comparedMaxOf = (text: Uint8Array): number => 1024 + 16 * text.length;
  * `{"p":"brc-20","op":` are then compared only where they differ.
  *
  * Cost: one look-up for each position and filter, and one comparison for each needle that shares the window at a
- * position. Needles of one window that were all found in the text are skipped. Needles and texts can be
- * made so that a text has very many comparisons. They have a maximum for each text (`comparedMaxOf`). A text that needs
- * more is read by an automaton instead.
+ * position. Needles of one window that were all found in the text are skipped. Needles and texts can be made so that a
+ * text has very many comparisons. They have a maximum for each text (`comparedMaxOf`). A text that needs more is read by
+ * an automaton instead.
  */
 export class NeedleMatcher {
   /** The bytes of all needles, one after another. */

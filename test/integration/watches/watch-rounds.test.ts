@@ -100,7 +100,7 @@ async function takeMessages(): Promise<void> {
 /** The states of pending findings that have left, of all pages. */
 async function statesAt(
   leaving: LeavingFindings,
-  moment: { readonly now: number; readonly hasAll: boolean; readonly isMatched: boolean },
+  moment: { readonly now: number; readonly hasAll: boolean; readonly isMatched: () => Promise<boolean> },
 ): Promise<FoundState[]> {
   const all: FoundState[] = [];
   for await (const states of leaving.statesAt(client, reader, moment)) all.push(...states);
@@ -278,7 +278,7 @@ test('a pending finding is void if its transaction was mined without it, and not
   );
   const moment = { now: 0, hasAll: true };
   const leaving = new LeavingFindings();
-  expect(await statesAt(leaving, { ...moment, isMatched: false })).toEqual([]);
+  expect(await statesAt(leaving, { ...moment, isMatched: async () => false })).toEqual([]);
   await rounds();
   expect(told()).toEqual([
     ['pending', 1],
@@ -321,7 +321,7 @@ test('a pending finding is replaced by a departure that is newer than its state,
   await database.pool.query('DELETE FROM chain.mempool_transactions');
   const leaving = new LeavingFindings();
   const at = (now: number, hasAll = true): Promise<FoundState[]> =>
-    statesAt(leaving, { now, hasAll, isMatched: true });
+    statesAt(leaving, { now, hasAll, isMatched: async () => true });
   const depart = async (position: number, seconds: number, by: Buffer): Promise<void> => {
     await database.pool.query(
       `INSERT INTO chain.mempool_departures (position, txid, reason, replaced_by, left_at)
