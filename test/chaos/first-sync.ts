@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { seams } from '#kernel/process/failpoint.ts';
+import { freePort } from '#kernel/process/free-port.ts';
 import { type Random, shuffled } from '#test/builders/random.ts';
-import { freePort } from '#test/support/free-port.ts';
 import { compareDumps, differences } from './checks/compare.ts';
 import type { ChaosDatabase } from './processes/chaos-database.ts';
 import type { SeamArmed } from './processes/indexer-process.ts';

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { freePort } from '#kernel/process/free-port.ts';
 import { exactJson } from '#test/support/exact-json.ts';
-import { freePort } from '#test/support/free-port.ts';
 import type { Bitcoind } from '#test/support/node/bitcoind.ts';
 
 export interface OrdComparison {

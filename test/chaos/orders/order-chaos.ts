@@ -12,13 +12,13 @@ import {
   payoutFailpoints,
   webhookFailpoints,
 } from '#kernel/process/failpoint.ts';
+import { freePort } from '#kernel/process/free-port.ts';
 import { maturityBlocks } from '#kernel/runes/rune.ts';
 import { type Random, seededRandom, shuffled } from '#test/builders/random.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { ChaosDatabase } from '#test/chaos/processes/chaos-database.ts';
 import { hitsOf, killAtPoints, killsOf } from '#test/chaos/processes/kill-at-points.ts';
 import { Supervisor } from '#test/chaos/processes/supervisor.ts';
-import { freePort } from '#test/support/free-port.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { fillStock } from '#test/support/orders/fill-stock.ts';
 import { makeTestWallet } from '#test/support/orders/test-wallet.ts';

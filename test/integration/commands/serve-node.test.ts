@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { follow } from '#indexer/follow/follow.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
+import { freePort } from '#kernel/process/free-port.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
 import {
@@ -14,7 +15,6 @@ import {
   type FilledDatabase,
   type TestDatabase,
 } from '#test/support/database.ts';
-import { freePort } from '#test/support/free-port.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { freePort } from '#test/support/free-port.ts';
+import { freePort } from '#kernel/process/free-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const version = '0.29.1';

@@ -5,7 +5,7 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serverAccount } from '#embedded-postgres/server-account.ts';
-import { freePort } from '#test/support/free-port.ts';
+import { freePort } from '#kernel/process/free-port.ts';
 import { letsIn, secureConfig } from './elasticsearch-security.ts';
 
 export interface ElasticsearchOptions {
@@ -91,7 +91,12 @@ export async function startElasticsearch(options: ElasticsearchOptions = {}): Pr
     options,
   );
   await node.prepare();
-  await node.start();
+  try {
+    await node.start();
+  } catch (error) {
+    await node.remove();
+    throw error;
+  }
   return node;
 }
 

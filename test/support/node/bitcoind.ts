@@ -4,10 +4,10 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BatchRpc, ZmqTopic } from '#kernel/contracts/node.ts';
+import { freePort } from '#kernel/process/free-port.ts';
 import { createCoreRpc } from '#node/core-rpc.ts';
 import { Credentials } from '#node/credentials.ts';
 import type { NodeAuth, NodeSettings } from '#node/node-settings.ts';
-import { freePort } from '#test/support/free-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { findBitcoind, isKnots } from './find-bitcoind.ts';
 

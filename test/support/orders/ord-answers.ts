@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { freePort } from '#test/support/free-port.ts';
+import { freePort } from '#kernel/process/free-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import type { OrderService } from './order-service.ts';
 

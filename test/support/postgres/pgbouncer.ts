@@ -4,8 +4,8 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { freePort } from '#kernel/process/free-port.ts';
 import { isExecutable, orSayWhy } from '#test/support/find-program.ts';
-import { freePort } from '#test/support/free-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 /** Folder of pgbouncer on Debian. The paths of ordinary accounts do not contain it. */
