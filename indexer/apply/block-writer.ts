@@ -6,7 +6,7 @@ import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { SearchDemand } from '#kernel/concurrency/search-demand.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
-import { withTransaction } from '#kernel/pg/transaction.ts';
+import { PipelinedTransactions, withTransaction } from '#kernel/pg/transaction.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { batchDecided, batchesBegin, seam } from '#kernel/process/failpoint.ts';
 import { stageClock } from '#kernel/stages/span.ts';
@@ -69,12 +69,15 @@ export class BlockWriter {
   readonly #derivedMemories: DerivedMemories;
   readonly #questions: BatchQuestions;
   readonly #encoders: EncoderPool;
+  readonly #transactions: PipelinedTransactions;
   readonly #outbox = new OutboxWriter();
   readonly #onCommit: (committed: Committed) => void;
   readonly #onStep: (step: WriterStep, seconds: number) => void;
   readonly #demand: SearchDemand | null;
   readonly #stages: WriterStages;
   #position: ChainPosition;
+  /** True while a batch is being prepared. */
+  #isPreparing = false;
   /** The batch that is being written. */
   #underWay: Batch | null = null;
   #writing: Promise<void> = Promise.resolve();
@@ -87,6 +90,7 @@ export class BlockWriter {
   ) {
     const { session } = options;
     this.#session = session;
+    this.#transactions = new PipelinedTransactions(session.writer);
     this.#facts = facts;
     this.#derivedMemories = memory.derived;
     this.memory = memory.own;
@@ -122,6 +126,16 @@ export class BlockWriter {
    * throws errors of the previous batch and internal errors: in both cases no block of this call is written.
    */
   async write(blocks: readonly ParsedBlock[], isBulk: boolean): Promise<void> {
+    this.#isPreparing = true;
+    try {
+      await this.#prepare(blocks, isBulk);
+    } finally {
+      this.#isPreparing = false;
+    }
+  }
+
+  /** Applies blocks, and begins to write them after the previous batch. */
+  async #prepare(blocks: readonly ParsedBlock[], isBulk: boolean): Promise<void> {
     const { memory } = this;
     // outputs that are uncommitted at this point are looked up in the pending batch, even if its commit comes before
     // these blocks are applied
@@ -184,7 +198,14 @@ export class BlockWriter {
 
   /** Resolves when every write that has begun is committed. */
   async finish(): Promise<void> {
-    await this.#writing;
+    try {
+      await this.#writing;
+    } catch (error) {
+      // the first failure has the reason
+      await this.#transactions.end().catch(() => undefined);
+      throw error;
+    }
+    await this.#transactions.end();
     this.#stages.finished();
   }
 
@@ -250,7 +271,13 @@ export class BlockWriter {
     const startedAt = performance.now();
     try {
       const { writer, followed } = this.#session;
-      const how = { epoch: followed.epoch, isBulk, outbox: this.#outbox };
+      const how = {
+        epoch: followed.epoch,
+        isBulk,
+        outbox: this.#outbox,
+        transactions: this.#transactions,
+        isFollowed: () => this.#isPreparing,
+      };
       const write = (): Promise<void> => writeBatch(writer, batch, how);
       await this.#turn(isBulk, () => this.#stages.write(batch.heights, batch.bytes, write));
     } catch (error) {

@@ -70,35 +70,34 @@ export class OutboxWriter {
   /** The end after the batch that is being written. */
   #next: OutboxEnd | null = null;
 
+  /** Whether the end of the outbox is known. */
+  get isPrepared(): boolean {
+    return this.#end !== null;
+  }
+
   /**
-   * Encodes the rows of a batch. Reads the end of the outbox if it is not known.
+   * Reads the end of the outbox before the blocks of a batch. Call it outside a transaction, if `isPrepared` is false.
    *
    * @param blocks in chain order
    * @param isFirst true if no block comes before these
    */
-  async prepare(
-    client: pg.ClientBase,
-    blocks: readonly StoredBlockEvents[],
-    isFirst: boolean,
-  ): Promise<void> {
-    const { sequence, hashes } = this.#end ?? (await readOutboxEnd(client, blocks, isFirst));
-    const ends = new Map(hashes);
-    for (const chain of hashedByKind(blocks)) {
-      for (const { number, ...row } of chainHashes(chain, hashBefore(chain, hashes))) {
-        this.#addHash(number, row);
-        ends.set(number, row);
-      }
-    }
-    blocks.forEach((block, at) => this.#addBlock(block, sequence + 1 + at));
-    this.#next = { sequence: sequence + blocks.length, hashes: ends };
+  async prepare(client: pg.ClientBase, blocks: readonly BlockEvents[], isFirst: boolean): Promise<void> {
+    this.#end = await readOutboxEnd(client, blocks, isFirst);
   }
 
   /**
-   * Sends the rows, deletes texts that are too old by now, and notifies listeners, in a pipelined transaction.
+   * Sends the rows of a batch, deletes texts that are too old by now, and notifies listeners, in a pipelined
+   * transaction.
    *
+   * @param blocks in chain order
    * @param forgetUpTo delete texts of blocks up to this height; null: delete none
    */
-  send(tx: pg.ClientBase, forgetUpTo: number | null): Promise<unknown>[] {
+  send(
+    tx: pg.ClientBase,
+    blocks: readonly StoredBlockEvents[],
+    forgetUpTo: number | null,
+  ): Promise<unknown>[] {
+    this.#encode(blocks);
     const copies = [
       [outboxTarget, this.#outbox] as const,
       [textsTarget, this.#texts] as const,
@@ -125,6 +124,20 @@ export class OutboxWriter {
   /** Call after the batch failed or blocks were taken back: the end of the outbox is read again. */
   forget(): void {
     this.#finish(null);
+  }
+
+  #encode(blocks: readonly StoredBlockEvents[]): void {
+    assert(this.#end !== null, 'the end of the outbox is known');
+    const { sequence, hashes } = this.#end;
+    const ends = new Map(hashes);
+    for (const chain of hashedByKind(blocks)) {
+      for (const { number, ...row } of chainHashes(chain, hashBefore(chain, hashes))) {
+        this.#addHash(number, row);
+        ends.set(number, row);
+      }
+    }
+    blocks.forEach((block, at) => this.#addBlock(block, sequence + 1 + at));
+    this.#next = { sequence: sequence + blocks.length, hashes: ends };
   }
 
   #finish(end: OutboxEnd | null): void {
@@ -189,7 +202,7 @@ function hashBefore(
  */
 async function readOutboxEnd(
   client: pg.ClientBase,
-  blocks: readonly StoredBlockEvents[],
+  blocks: readonly BlockEvents[],
   isFirst: boolean,
 ): Promise<OutboxEnd> {
   const chains = hashedByKind(blocks).map(({ number, version, blocks: [first] }) => ({

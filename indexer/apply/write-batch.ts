@@ -4,7 +4,7 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { copyBinary } from '#kernel/pg/copy-binary.ts';
 import { int4Array } from '#kernel/pg/int4-array.ts';
-import { pipelinedTransaction, type SentStatements } from '#kernel/pg/transaction.ts';
+import type { PipelinedTransactions, SentStatements } from '#kernel/pg/transaction.ts';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { seam } from '#kernel/process/failpoint.ts';
@@ -23,41 +23,53 @@ export interface BatchWrite {
    */
   readonly isBulk: boolean;
   readonly outbox: OutboxWriter;
+  /** Transactions of the connection. */
+  readonly transactions: PipelinedTransactions;
+  /** Whether the next batch is being prepared. If so, its transaction begins with the commit of this batch. */
+  readonly isFollowed: () => boolean;
 }
 
 /**
  * Writes a batch of whole blocks in one transaction. Compares and sets the tip, ends locations with one UPDATE, runs
  * the statements of the outbox and of derived tables, and runs one COPY per table with new rows. That is a dozen
- * statements for any number of blocks. All are sent at once, so the server runs them and the commit without waiting for
- * this process. Throws `tip_changed` if the tip is not the one that the batch was made for, and
- * `derived_tables_changed` if the writer must follow other derived tables by now.
+ * statements for any number of blocks. They are sent without waiting for answers. When the texts of events are
+ * deflated, the rows of the outbox follow, and then the commit. Throws `tip_changed` if the tip is not the one that the
+ * batch was made for, and `derived_tables_changed` if the writer must follow other derived tables by now.
  *
  * @param client pipelined
  */
 export async function writeBatch(
   client: pg.Client,
   batch: Batch,
-  { epoch, isBulk, outbox }: BatchWrite,
+  { epoch, isBulk, outbox, transactions, isFollowed }: BatchWrite,
 ): Promise<void> {
-  const begin = isBulk ? 'BEGIN; SET LOCAL synchronous_commit = off' : 'BEGIN';
   const { before, after, keptEventBlocks } = batch;
   const forgetUpTo = keptEventBlocks === null ? null : (after.tip?.height ?? -1) - keptEventBlocks;
   const send = (tx: pg.ClientBase): SentStatements => {
     const decisive = [moveTip(tx, batch, epoch), endLocations(tx, batch.left), batch.derived.write(tx)];
-    const rest = outbox.send(tx, forgetUpTo);
+    const rest: Promise<unknown>[] = [];
+    if (isBulk) rest.push(tx.query('SET LOCAL synchronous_commit = off'));
     for (const table of tables) {
       const encoder = batch.encoders[table];
       if (encoder.rows > 0) rest.push(copyBinary(tx, copyTargets[table], encoder));
     }
-    const held = seam('transaction');
-    return { decisive: held === null ? decisive : [...decisive, held], rest };
+    // the server is busy with the rows above until the texts of the last block are deflated
+    const sendOutbox = async (): Promise<Promise<unknown>[]> => {
+      const events = await Promise.all(batch.storedEvents);
+      await seam('deflated');
+      return outbox.send(tx, events, forgetUpTo);
+    };
+    const later = sendOutbox();
+    return { decisive: [...decisive, later.then(() => seam('transaction'))], rest, later };
   };
   try {
-    const events = await Promise.all(batch.storedEvents);
-    await seam('deflated');
-    await outbox.prepare(client, events, before.tip === null);
+    if (!outbox.isPrepared) {
+      // its statements may need a transaction of their own
+      await transactions.end();
+      await outbox.prepare(client, batch.events, before.tip === null);
+    }
     await seam('prepared');
-    await pipelinedTransaction(client, send, begin);
+    await transactions.run(send, isFollowed);
     outbox.committed();
   } catch (error) {
     outbox.forget();

@@ -33,7 +33,7 @@ async function emptyPool(): Promise<pg.Pool> {
  * Seams outside of the transaction. Only these are used because the next batch may build an index, which waits for the
  * end of the transaction.
  */
-const waitsOutside = seams.filter((name) => !['copying', 'transaction'].includes(name));
+const waitsOutside = seams.filter((name) => !['copying', 'deflated', 'transaction'].includes(name));
 const boundsOf = (blocks: number): number[] => [1, 2, 3, 5, 7, 16, blocks];
 /**
  * Whether a bound is tried with a chain. A long run tries every bound; otherwise a chain gets every fourth bound, and

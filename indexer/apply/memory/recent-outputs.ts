@@ -21,6 +21,11 @@ const shareLeft = 0.75;
  * Checking all rows at once blocked requests for half a second.
  */
 const rowsAtOnce = 10_000;
+/**
+ * Number of rows that show how many are spent, spread over all rows. They are enough to tell a tenth from a fifth, and
+ * are read in less than a millisecond.
+ */
+const sampleRows = 4096;
 
 /**
  * The newest committed outputs with inscriptions during a bulk load, with the data that the ledger needs. An input that
@@ -60,8 +65,8 @@ export class RecentOutputs {
   }
 
   /**
-   * Outputs that the batch itself spent are added, too, and dropped when the memory is full. They are few, so finding
-   * them took longer than copying them.
+   * Outputs that the batch itself spent are added, too. They are few, so finding them took longer than copying them.
+   * When the memory is full, spent outputs are dropped if they are an eighth of all, else with the oldest parts.
    */
   async learn(outputs: HeldOutputs, tracked: TrackedOutputs): Promise<void> {
     if (!this.#isOpen) return;
@@ -81,14 +86,29 @@ export class RecentOutputs {
     this.forget();
   }
 
-  /** Drops spent outputs. If too many remain, the oldest parts are dropped too. */
+  /**
+   * Drops spent outputs, if these rows would fill a part. If too many rows remain, the oldest parts are dropped too.
+   */
   async #makeRoom(tracked: TrackedOutputs): Promise<void> {
+    if (this.#spentShare(tracked) >= 1 / partCount) await this.#dropSpent(tracked);
+    while (this.size > this.#rowsMax * shareLeft) this.#dropOldest();
+  }
+
+  /** Share of spent outputs among the rows, from a sample. */
+  #spentShare(tracked: TrackedOutputs): number {
+    const step = Math.ceil(this.size / sampleRows);
+    let [read, spent] = [0, 0];
+    for (const part of this.#parts)
+      for (let row = 0; row < part.size; row += step, read++) if (!part.isAmong(tracked, row)) spent++;
+    return spent / read;
+  }
+
+  async #dropSpent(tracked: TrackedOutputs): Promise<void> {
     this.#filled = 0;
     for (let part = 0; part < this.#parts.length; part++) {
       const unspent = await unspentRows(this.#parts[part]!, tracked);
       this.#moveUp(part, unspent);
     }
-    while (this.size > this.#rowsMax * shareLeft) this.#dropOldest();
   }
 
   /** Moves the given rows of a part to the end of the parts before it. Drops the other rows of that part. */

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { isPipelined, socketOf } from './pool.ts';
 
 /**
  * How long a statement may continue before its connection is cut, in ms. Most statements end within milliseconds, and a
@@ -28,8 +29,10 @@ export async function withCutConnection<T>(
   let timer: NodeJS.Timeout | undefined;
   const cut = (): void => {
     discard();
+    // `end` would wait for the running statements of a pipelined connection
+    if (isPipelined(client)) socketOf(client).destroy();
     // if a statement is running, this closes the socket immediately
-    void (client as unknown as pg.Client).end().catch(() => undefined);
+    else void (client as unknown as pg.Client).end().catch(() => undefined);
   };
   const onAbort = (): void => {
     timer = setTimeout(cut, cutAfterMs);

@@ -13,17 +13,19 @@ const elementBytes = 2 * 4;
  *
  * @param order indexes of `values` in the wanted order; if absent, all values in their own order
  */
-export function int4Array(
-  values: readonly number[],
-  order: Uint32Array = Uint32Array.from(values.keys()),
-): Buffer {
-  const bytes = Buffer.allocUnsafe(headBytes + elementBytes * order.length);
+export function int4Array(values: readonly number[], order: Uint32Array | null = null): Buffer {
+  const count = order === null ? values.length : order.length;
+  const bytes = Buffer.allocUnsafe(headBytes + elementBytes * count);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  [1, 0, int4Oid, order.length, 1].forEach((word, at) => view.setInt32(at * 4, word));
+  view.setInt32(0, 1);
+  view.setInt32(4, 0);
+  view.setInt32(8, int4Oid);
+  view.setInt32(12, count);
+  view.setInt32(16, 1);
   let at = headBytes;
-  for (const place of order) {
+  for (let place = 0; place < count; place++) {
     view.setInt32(at, 4);
-    view.setInt32(at + 4, values[place]!);
+    view.setInt32(at + 4, values[order === null ? place : order[place]!]!);
     at += elementBytes;
   }
   return bytes;

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import pg from 'pg';
 import { clientConfig } from './connection/client-config.ts';
 import { prepareSession, type SessionOptions } from './connection/session.ts';
@@ -43,6 +44,11 @@ export interface PoolOptions extends Partial<SessionOptions> {
    */
   readonly max?: number;
   /**
+   * Whether each statement is sent immediately, even if earlier statements of the connection are not answered yet
+   * (`together`). The default is false.
+   */
+  readonly isPipelined?: boolean;
+  /**
    * Called with errors of idle connections, for example after a restart of the server. The pool then replaces the
    * connection.
    */
@@ -67,6 +73,7 @@ export function createPool(url: string, options: PoolOptions = {}): pg.Pool {
     application_name: applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
+    pipeline: options.isPipelined ?? false,
     // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
     onConnect: (client: pg.ClientBase) => prepareSession(client, { ...options, applicationName }),
   });
@@ -80,6 +87,13 @@ export function createPool(url: string, options: PoolOptions = {}): pg.Pool {
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
+
+/** The socket of a connection, which the types of `pg` do not name. */
+export const socketOf = (client: pg.ClientBase): Socket =>
+  (client as pg.ClientBase & { readonly connection: { readonly stream: Socket } }).connection.stream;
+
+/** Whether a connection sends each statement immediately. */
+export const isPipelined = (client: pg.ClientBase): boolean => (client as pg.Client).pipeline;
 
 /** Opens one connection outside any pool. Throws an AppError with the reason of a failure. */
 export async function connectClient(url: string, applicationName = defaultName): Promise<pg.Client> {

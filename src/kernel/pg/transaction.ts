@@ -1,6 +1,8 @@
 import { strict as assert } from 'node:assert';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import { seam } from '#kernel/process/failpoint.ts';
+import { isPipelined, socketOf } from './pool.ts';
 
 /**
  * Runs `fn` in a transaction and commits. Any error rolls back and is rethrown. If `target` is a pool, this function
@@ -33,47 +35,93 @@ export interface SentStatements {
   readonly decisive: readonly Promise<unknown>[];
   /** Statements that only fail or succeed. If one of them fails, the server answers the commit with a rollback. */
   readonly rest: readonly Promise<unknown>[];
+  /** Further such statements, sent last. Settles when all of them are sent. Absent: there are no such statements. */
+  readonly later?: Promise<readonly Promise<unknown>[]>;
+}
+
+/** Transactions of one pipelined connection (pool.ts), one after another. */
+export class PipelinedTransactions {
+  readonly #client: pg.Client;
+
+  constructor(client: pg.Client) {
+    assert(client.pipeline, 'the connection sends each statement at once');
+    this.#client = client;
+  }
+
+  /**
+   * Runs a transaction. `send` sends the statements without waiting for answers, so the server waits for this process
+   * only before statements that follow later, and before the commit. Any error rolls back and is thrown. `send` must
+   * not throw, because this function would not know which statements were already sent.
+   *
+   * @param isFollowed called when the commit is sent. True if another transaction follows at once: it begins together
+   *   with the commit, which saves the server a wait for this process. If no other transaction follows, `end` must be
+   *   called.
+   */
+  async run(
+    send: (tx: pg.ClientBase) => SentStatements,
+    isFollowed: () => boolean = () => false,
+  ): Promise<void> {
+    const client = this.#client;
+    const sent: Promise<unknown>[] = [];
+    try {
+      // wait for the answer, because after a refused BEGIN each statement would commit by itself
+      if (!this.#hasBegun) await client.query('BEGIN');
+      await sendAll(send(client), sent);
+      sent.push(client.query('COMMIT'));
+      // this transaction does not depend on the next one. If BEGIN is refused, the next one tries again
+      const next = isFollowed() ? client.query('BEGIN').catch(() => undefined) : null;
+      const held = seam('commit');
+      if (held !== null) sent.push(held);
+      await allAnswers(sent);
+      await next;
+    } catch (error) {
+      // no statement may follow the rollback, because it would commit by itself
+      const cause = await allAnswers(sent).then(
+        () => error,
+        (failure: unknown) => failure,
+      );
+      await client.query('ROLLBACK').catch(() => undefined);
+      throw cause;
+    }
+  }
+
+  /** Ends a transaction that was begun for nothing. */
+  async end(): Promise<void> {
+    if (this.#hasBegun) await this.#client.query('ROLLBACK');
+  }
+
+  /** Whether the server is in a transaction that no statement has failed, as of its last answer. */
+  get #hasBegun(): boolean {
+    return this.#client.getTransactionStatus() === 'T';
+  }
 }
 
 /**
- * Runs a transaction on a pipelined connection (pool.ts). `send` sends the statements without waiting for answers, so
- * the server never waits for this process between two statements. Any error rolls back and is thrown. `send` must not
- * throw, because this function would not know which statements were already sent.
+ * Waits until the commit of these statements may be sent.
+ *
+ * @param sent receives all statements
  */
-export async function pipelinedTransaction(
-  client: pg.Client,
-  send: (tx: pg.ClientBase) => SentStatements,
-  begin = 'BEGIN',
+async function sendAll(
+  { decisive, rest, later = Promise.resolve([]) }: SentStatements,
+  sent: Promise<unknown>[],
 ): Promise<void> {
-  assert(client.pipeline, 'the connection sends each statement at once');
-  const sent: Promise<unknown>[] = [];
   let hasFailed = false;
-  try {
-    // wait for the answer, because after a refused BEGIN each statement would commit by itself
-    await client.query(begin);
-    const { decisive, rest } = send(client);
-    sent.push(...decisive, ...rest);
-    for (const statement of sent) {
+  const follow = (statements: readonly Promise<unknown>[]): void => {
+    sent.push(...statements);
+    for (const statement of statements) {
       statement.catch(() => {
         hasFailed = true;
       });
     }
-    await Promise.all(decisive);
-    // if a statement could not be sent, the server does not know it, and would commit without it
-    if (hasFailed) await allAnswers(sent);
-    sent.push(client.query('COMMIT'));
-    const held = seam('commit');
-    if (held !== null) sent.push(held);
-    await allAnswers(sent);
-  } catch (error) {
-    // no statement may follow the rollback, because it would commit by itself
-    const cause = await allAnswers(sent).then(
-      () => error,
-      (failure: unknown) => failure,
-    );
-    await client.query('ROLLBACK').catch(() => undefined);
-    throw cause;
-  }
+  };
+  const allSent = later.then(follow);
+  follow([...decisive, ...rest, allSent]);
+  await Promise.all(decisive);
+  await allSent;
+  // a statement that could not be sent fails in this turn
+  await nextTurn();
+  // if a statement could not be sent, the server does not know it, and would commit without it
+  if (hasFailed) await allAnswers(sent);
 }
 
 /**
@@ -86,6 +134,36 @@ export async function allAnswers(sent: readonly Promise<unknown>[]): Promise<voi
     .filter((result) => result.status === 'rejected')
     .map(({ reason }) => reason as unknown);
   if (failures.length > 0) throw failures.find((failure) => !isConsequence(failure)) ?? failures[0];
+}
+
+/**
+ * Runs statements of one transaction in their order, and returns their answers. A pipelined connection (pool.ts) sends
+ * all of them in one packet, so they take one round trip. Any other connection sends the next statement after the
+ * answer to the last statement. If a statement fails, throws this failure, or the first of several failures.
+ *
+ * @param statements functions that send their first statement before they wait for anything
+ */
+export async function together<Answers extends readonly unknown[]>(
+  tx: pg.ClientBase,
+  statements: { readonly [Place in keyof Answers]: () => Promise<Answers[Place]> },
+): Promise<Answers> {
+  if (!isPipelined(tx)) {
+    const answers: unknown[] = [];
+    for (const send of statements) answers.push(await send());
+    return answers as unknown as Answers;
+  }
+  const socket = socketOf(tx);
+  let sent: Promise<unknown>[];
+  socket.cork();
+  try {
+    // an async function, because answers to earlier statements must be awaited even if a statement cannot be sent
+    sent = statements.map(async (send) => send());
+  } finally {
+    // a corked socket would never send the rollback
+    socket.uncork();
+  }
+  await allAnswers(sent);
+  return (await Promise.all(sent)) as unknown as Answers;
 }
 
 /** Whether a statement failed only because an earlier statement failed (SQLSTATE in_failed_sql_transaction). */

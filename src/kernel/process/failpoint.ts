@@ -22,14 +22,14 @@ export const failpoints = [
 /**
  * Points in the write of a batch at which the batch can wait until the next batch is applied
  * (docs/adr/0027-first-sync.md). In their order, they mean:
- * - the event texts of the batch are deflated
- * - its outbox rows are encoded, and nothing is sent
+ * - the writer knows where the outbox ends, and nothing is sent
  * - half of the rows of a COPY are sent
+ * - its event texts are deflated, and the outbox is not sent (derived tables may still send statements)
  * - its statements are sent, but its commit is not sent
  * - its commit is sent, but not answered
  * - the batch is committed, but memory is not updated
  */
-export const seams = ['deflated', 'prepared', 'copying', 'transaction', 'commit', 'committed'] as const;
+export const seams = ['prepared', 'copying', 'deflated', 'transaction', 'commit', 'committed'] as const;
 export type Seam = (typeof seams)[number];
 /**
  * Points of the catch-up pass, which a chaos run does not reach. They are within and after the transaction of a batch,

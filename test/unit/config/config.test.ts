@@ -106,7 +106,7 @@ describe('loadConfig', () => {
     },
     { env: { FAILPOINT: 'nowhere:1' }, says: 'unknown point nowhere; the points are fetch, parse' },
     // a batch cannot be held at this point
-    { env: { FAILPOINT: 'fetch:1:held' }, says: 'unknown point fetch; the points are deflated, prepared' },
+    { env: { FAILPOINT: 'fetch:1:held' }, says: 'unknown point fetch; the points are prepared, copying' },
   ])('refuses $env, which exclude each other', ({ env, says }) => {
     const error = failure(() => loadConfig({ env }));
     expect(error.code).toBe('config_invalid');

@@ -110,7 +110,7 @@ describe('an output with an inscription that a folder spends twice', () => {
     const { signal } = new AbortController();
     const source = await openFolderSource(dir);
     const seen: number[][] = [];
-    armSeam('deflated', 4, ({ decided, committed }) => {
+    armSeam('prepared', 4, ({ decided, committed }) => {
       seen.push([decided, committed]);
     });
     const run = follow({ source, pool, signal, threads: parseThreads(), bounds: { blocksMax: 1 } });

@@ -132,6 +132,7 @@ describe('recent outputs', () => {
     const many = Array.from({ length: 40_000 }, (_, output) => output);
     await recent.learn(made(5, many.slice(0, 12_000), tracked), tracked);
     await recent.learn(made(6, many.slice(12_000), tracked), tracked);
+    for (let output = 20_000; output < 30_000; output++) tracked.remove(output, 0);
     let turns = 0;
     let isDone = false;
     const others = (async () => {
@@ -145,7 +146,34 @@ describe('recent outputs', () => {
     });
     await others;
     expect(turns).toBeGreaterThan(3);
-    expect([1, 12_000, 50_000].map((output) => knows(recent, output))).toEqual([false, true, true]);
+    expect([1, 12_000, 25_000, 50_000].map((output) => knows(recent, output))).toEqual([
+      true,
+      true,
+      false,
+      true,
+    ]);
+  });
+
+  test('make room in one step if few outputs are spent: the oldest parts are dropped, and others are not read', async () => {
+    const tracked = new TrackedOutputs();
+    const recent = new RecentOutputs(40_000);
+    const many = Array.from({ length: 40_000 }, (_, output) => output);
+    for (let at = 0; at < many.length; at += 5000)
+      await recent.learn(made(5 + at / 5000, many.slice(at, at + 5000), tracked), tracked);
+    // fewer than would fill a part
+    for (let output = 0; output < 40_000; output += 11) tracked.remove(output, 0);
+    let turns = 0;
+    const learning = recent.learn(made(20, [50_000], tracked), tracked);
+    setImmediate(() => turns++);
+    await learning;
+    expect(turns).toBe(0);
+    expect(recent.size).toBe(30_001);
+    expect([9_999, 10_000, 39_999, 50_000].map((output) => knows(recent, output))).toEqual([
+      false,
+      true,
+      true,
+      true,
+    ]);
   });
 
   test('know the newest unspent outputs in full, as a plain list does', async () => {
