@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, ECDH } from 'node:crypto';
 import { schnorr } from '@noble/curves/secp256k1.js';
 import { isPointX } from '#kernel/bitcoin/curve-point.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
@@ -95,7 +95,7 @@ function tweaked(internalKey: Uint8Array, root: Uint8Array): { x: Uint8Array; is
   const { Point } = schnorr;
   const tweak = BigInt(`0x${taggedHash('TapTweak', internalKey, root).toString('hex')}`);
   try {
-    const inner = Point.fromHex(`02${Buffer.from(internalKey).toString('hex')}`);
+    const inner = Point.fromBytes(evenPoint(internalKey));
     // all values are public, so the time of the computation may depend on them
     const { x, y } = inner.add(Point.BASE.multiplyUnsafe(tweak)).toAffine();
     return { x: Buffer.from(x.toString(16).padStart(64, '0'), 'hex'), isOdd: (y & 1n) === 1n };
@@ -103,6 +103,15 @@ function tweaked(internalKey: Uint8Array, root: Uint8Array): { x: Uint8Array; is
     return null;
   }
 }
+
+/**
+ * The point with an x coordinate and an even y, as 65 bytes. Throws if there is no such point. OpenSSL finds y in a
+ * tenth of the time of BigInt arithmetic.
+ */
+const evenPoint = (x: Uint8Array): Uint8Array =>
+  Buffer.from(ECDH.convertKey(Buffer.concat([evenY, x]), 'secp256k1', undefined, undefined, 'uncompressed'));
+
+const evenY = Uint8Array.of(2);
 
 function leafHash(script: Uint8Array): Uint8Array {
   const length = Buffer.alloc(compactSizeBytes(script.length));
