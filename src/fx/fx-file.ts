@@ -50,7 +50,7 @@ export class FxFile {
   /** Returns the rates. `null` if there are none, or if they are too old or too far in the future. */
   async rates(): Promise<FxRates | null> {
     const now = this.#now();
-    if (Math.abs(now - this.#lookedAt) >= lookMs) await this.#looks.get();
+    if (Math.abs(now - this.#lookedAt) >= lookMs) await this.#looks.get(null);
     const rates = this.#rates;
     if (rates === null) return null;
     const reason = untimelyReason(now - rates.updatedAt.getTime());

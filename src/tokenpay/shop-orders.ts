@@ -2,9 +2,11 @@ import type pg from 'pg';
 import { indexedTip } from '#chain/blocks/index-tip.queries.ts';
 import type { RuneDetail } from '#chain/runes/rune.queries.ts';
 import { BatchedReads } from '#kernel/concurrency/batched-reads.ts';
+import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
 import type { KnownKey } from '#kernel/contracts/asking-key.ts';
 import { discountedFee } from '#kernel/discounted-fee.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { Faulty } from '#kernel/requests/request-values.ts';
 import type { Rune } from '#kernel/runes/rune.ts';
@@ -52,8 +54,8 @@ interface Standing {
 }
 
 /**
- * Bounds of shared reads. At most two of the four connections for shops are used for reads, so that the other two can
- * write.
+ * Bounds of reads of runes that orders share. At most two of the four connections for shops are used for reads, so that
+ * the other two can write.
  */
 const readsTogether = { batches: 1, questions: 100 };
 
@@ -64,17 +66,14 @@ export type OnMade = (tx: pg.ClientBase, answer: object) => Promise<void>;
 export class ShopOrders {
   readonly #parts: ShopOrdersParts;
   readonly urlProblem: ShopOrdersParts['urlProblem'];
-  readonly #standing: BatchedReads<null, Standing>;
+  readonly #standing: SharedMaking<Standing>;
   readonly #runes: BatchedReads<Rune, FoundRune>;
 
   constructor(parts: ShopOrdersParts) {
     this.#parts = parts;
     this.urlProblem = parts.urlProblem;
     // orders that are created at the same time share these reads, which saves half of their round trips
-    this.#standing = new BatchedReads(async (asked) => {
-      const standing = await this.#readStanding();
-      return asked.map(() => standing);
-    }, readsTogether);
+    this.#standing = new SharedMaking((signal) => this.#readStanding(signal));
     this.#runes = new BatchedReads((runes, signal) => readRunes(parts.pool, runes, signal), readsTogether);
   }
 
@@ -169,7 +168,7 @@ export class ShopOrders {
     const keys = await this.#parts.keys();
     if (keys === null)
       throw new AppError('orders_off', 'this service accepts no token payments, because it has no wallet');
-    const { isSignerThere, hasTip } = await this.#standing.ask(null, signal);
+    const { isSignerThere, hasTip } = await this.#standing.get(signal);
     if (!isSignerThere)
       throw new AppError(
         'orders_off',
@@ -183,9 +182,10 @@ export class ShopOrders {
     return keys;
   }
 
-  async #readStanding(): Promise<Standing> {
+  async #readStanding(signal: AbortSignal): Promise<Standing> {
     const { pool, isSignerThere } = this.#parts;
-    return { isSignerThere: await isSignerThere(), hasTip: (await indexedTip(pool)) !== null };
+    const tip = await withCutConnection(pool, signal, indexedTip);
+    return { isSignerThere: await isSignerThere(), hasTip: tip !== null };
   }
 
   /** The public key of the service's secret. */

@@ -67,7 +67,7 @@ async function makeDatabase(how: string): Promise<TestDatabase> {
   const applicationName = 'satscribe test';
   const pool = createPool(urlOf(writerUrl), { applicationName });
   const readers = createPool(urlOf(readerUrl), { applicationName, readOnly: true });
-  const accessPool = createPool(urlOf(readerUrl), { applicationName, max: 2 });
+  const accessPool = createPool(urlOf(readerUrl), { applicationName, max: 2, isPipelined: true });
   return {
     url: urlOf(writerUrl),
     pool,

@@ -13,6 +13,8 @@ interface AnsweringPool {
   readonly max: number;
   readonly statementTimeoutMs: number;
   readonly readOnly?: boolean;
+  /** Whether statements are sent before earlier statements are answered (pool.ts). */
+  readonly isPipelined?: boolean;
 }
 
 /**

@@ -70,6 +70,7 @@ export function openCustomerOrders(
     part: 'orders connections',
     max: connectionsMax,
     statementTimeoutMs,
+    isPipelined: true,
   });
   const outgoing = new OutgoingHttp({ allowPrivate: config.allowPrivateUrls });
   lifecycle.add('requests for files of orders', () => outgoing.close());

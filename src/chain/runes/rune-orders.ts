@@ -32,17 +32,17 @@ export class RuneLists {
   #kept: Kept | null = null;
 
   constructor(pool: pg.Pool) {
-    this.#making = new SharedMaking(() => withSnapshot(pool, readKept, null));
+    // read to the end even if all clients leave, because the lists are kept for the next ones
+    this.#making = new SharedMaking(async () => (this.#kept = await withSnapshot(pool, readKept, null)));
   }
 
   /** The lists at a tip, or lists that are a few seconds old. Throws `index_missing` during a first sync. */
-  async at(tip: Tip | null): Promise<RuneOrders> {
+  async at(tip: Tip | null, signal: AbortSignal): Promise<RuneOrders> {
     const kept = this.#kept;
     const isFresh =
       kept !== null && (kept.name === nameOf(tip) || performance.now() - kept.readAtMs < remadeEveryMs);
     if (isFresh) return kept.orders;
-    this.#kept = await this.#making.get();
-    return this.#kept.orders;
+    return (await this.#making.get(signal)).orders;
   }
 }
 

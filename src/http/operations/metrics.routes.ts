@@ -55,7 +55,7 @@ export function metricsRoutes(app: App, { metrics }: Operations): void {
     },
     config: { errors: 'plain', guard: open, answersUnderPressure: true, cors: false },
     handler: async (_request, reply) => {
-      const { contentType, text } = await rendered.get();
+      const { contentType, text } = await rendered.get(null);
       return reply.header('cache-control', 'no-store').type(contentType).send(text);
     },
   });

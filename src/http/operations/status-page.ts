@@ -5,6 +5,7 @@ import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { type ErrorCode, errorCodes } from '#kernel/errors/error-codes.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
+import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { countOrders } from '#orders/order/order-counts.queries.ts';
 import type { Markup } from '#web/html.ts';
@@ -21,6 +22,7 @@ export async function statusMarkup(
   deps: SiteDependencies & Pick<AppDependencies, 'operations' | 'orders'>,
   { tip, body }: { readonly tip: Tip | null; readonly body: Status },
   samples: DaySamples,
+  signal: AbortSignal,
 ): Promise<Markup> {
   const { operations, orders = null } = deps;
   const { satscribe: own } = body;
@@ -47,8 +49,8 @@ export async function statusMarkup(
     unsealed: search.unsealed.contents + search.unsealed.metadata,
     mempool: mempoolWords(own.mempool),
     payments: paymentWords(own),
-    orders: await orderWords(operations.pool, orders),
-    webhooks: orders === null ? null : await webhooksOf(operations.pool),
+    orders: await orderWords(operations.pool, orders, signal),
+    webhooks: orders === null ? null : await webhooksOf(operations.pool, signal),
     disk: (await operations.diskRoom?.().catch(() => null)) ?? null,
     queues: operations.metrics.queues(),
     day: samples.samples,
@@ -126,8 +128,11 @@ function paymentWords({ payments, source }: Own): StatusView['payments'] {
     : { kind: 'busy', words: 'blocks are being scanned', lagBlocks };
 }
 
-async function webhooksOf(pool: AppDependencies['operations']['pool']): Promise<StatusView['webhooks']> {
-  const { count, oldestSeconds } = await readWaiting(pool);
+async function webhooksOf(
+  pool: AppDependencies['operations']['pool'],
+  signal: AbortSignal,
+): Promise<StatusView['webhooks']> {
+  const { count, oldestSeconds } = await withCutConnection(pool, signal, readWaiting);
   return { waiting: count, oldestSeconds };
 }
 
@@ -138,11 +143,12 @@ async function webhooksOf(pool: AppDependencies['operations']['pool']): Promise<
 async function orderWords(
   pool: AppDependencies['operations']['pool'],
   orders: NonNullable<AppDependencies['orders']> | null,
+  signal: AbortSignal,
 ): Promise<StatusView['orders']> {
   if (orders === null) return { kind: 'off', words: 'not taken here', open: null, stuck: null };
-  const { open, stuck } = await countOrders(pool);
+  const { open, stuck } = await withCutConnection(pool, signal, countOrders);
   const counts = { open: [...open.values()].reduce((sum, count) => sum + count, 0), stuck };
-  const closed = await orders.whyClosed();
+  const closed = await orders.whyClosed(signal);
   if (closed !== null) {
     const words = closed.replace(/^this service accepts no orders/u, 'not taken');
     return { kind: counts.open === 0 ? 'off' : 'bad', words, ...counts };

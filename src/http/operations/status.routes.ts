@@ -6,6 +6,7 @@ import {
   chainCounts,
 } from '#chain/blocks/block.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
 import { prefersHtml } from '#http/server/headers/accept.ts';
@@ -67,7 +68,7 @@ export function statusRoutes(app: App, deps: AppDependencies, samples: DaySample
   const tags = ['status'] as const;
   // use the connections of operations, so that many of these requests do not delay other requests
   const totalsOf = totalsOfTips();
-  const status = new SharedMaking(() =>
+  const status = new SharedMaking((signal) =>
     withSnapshot(
       operations.pool,
       async (snapshot) => {
@@ -82,11 +83,13 @@ export function statusRoutes(app: App, deps: AppDependencies, samples: DaySample
           },
         };
       },
-      null,
+      signal,
     ),
   );
 
-  const page = new SharedMaking(async () => statusMarkup(deps, await status.get(), samples));
+  const page = new SharedMaking(async (signal) =>
+    statusMarkup(deps, await status.get(signal), samples, signal),
+  );
   apiRoute(app, {
     method: 'GET',
     url: '/status',
@@ -99,8 +102,9 @@ export function statusRoutes(app: App, deps: AppDependencies, samples: DaySample
     config,
     handler: async (request, reply) => {
       varyBy(reply, 'Accept');
-      if (prefersHtml(request.headers.accept)) return sendPage(reply, await page.get());
-      const { tip, body } = await status.get();
+      const { signal } = askerOf(reply);
+      if (prefersHtml(request.headers.accept)) return sendPage(reply, await page.get(signal));
+      const { tip, body } = await status.get(signal);
       if (tip !== null) reply.header('x-indexed-height', tip.height);
       return reply.header('cache-control', 'no-cache').send(body);
     },
@@ -141,7 +145,7 @@ function totalsOfTips(): (snapshot: Snapshot, counts: ChainCounts) => Promise<Ce
 function readyRoute(app: App, { operations }: AppDependencies): void {
   // log a repeated failure only once, because health is requested every few seconds, even during a problem
   const repeats = new Repeats();
-  const standings = new SharedMaking(() => readStanding(operations.pool, null));
+  const standings = new SharedMaking((signal) => readStanding(operations.pool, signal));
   apiRoute(app, {
     method: 'GET',
     url: '/health/ready',
@@ -155,7 +159,10 @@ function readyRoute(app: App, { operations }: AppDependencies): void {
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store');
       let silence: Reason | null = null;
-      const standing = await standings.get().catch((error: unknown) => {
+      const { signal } = askerOf(reply);
+      const standing = await standings.get(signal).catch((error: unknown) => {
+        // the client has left, which says nothing about the database
+        signal.throwIfAborted();
         silence = databaseReason(error);
         if (repeats.isDue(String(error))) {
           request.log.warn({ err: error }, 'not ready, because the database does not answer');

@@ -95,13 +95,14 @@ export class BatchedReads<Question, Answer> {
 /** A signal that is aborted when all given signals are aborted. */
 class AllLeft {
   readonly #controller = new AbortController();
-  readonly #watched: readonly AbortSignal[];
+  /** Each signal once, because a client may wait twice. */
+  readonly #watched: ReadonlySet<AbortSignal>;
   #staying: number;
 
-  constructor(watched: readonly AbortSignal[]) {
-    this.#watched = watched;
-    this.#staying = watched.length;
-    for (const signal of watched) signal.addEventListener('abort', this.#leave, { once: true });
+  constructor(signals: readonly AbortSignal[]) {
+    this.#watched = new Set(signals);
+    this.#staying = this.#watched.size;
+    for (const signal of this.#watched) signal.addEventListener('abort', this.#leave, { once: true });
   }
 
   get signal(): AbortSignal {

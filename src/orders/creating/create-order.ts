@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { confirmHold } from '#collections/selling/holds.store.ts';
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { together } from '#kernel/pg/transaction.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import type { CustomerFiles } from '#orders/files/customer-files.ts';
@@ -94,7 +95,7 @@ export interface CreationParts {
   readonly keys: () => Promise<OrderKeys | null>;
   readonly files: CustomerFiles;
   /** Reads the current state of the parts that keep and deliver orders. */
-  readonly standing: () => Promise<DeliveryStanding>;
+  readonly standing: (signal: AbortSignal | null) => Promise<DeliveryStanding>;
   /** Maximum number of inventory sats that the unpaid orders of one client may reserve. */
   readonly reservedMost: number;
 }
@@ -140,9 +141,16 @@ export async function createOrder(
   const stored = await inLanes(wanted.files, writesAtOnce, (file) => storeFile(files, file, wanted.filesUrl));
   const shown = stored.map((file) => file.shown);
   failpoint('order-files');
-  const made = await withNewKeys(pool, keys.leases, newKeysOf(keys, wanted), async (tx, own) => {
+  const made = await withNewKeys(pool, keys.leases, newKeysOf(keys, wanted), async (tx, own, checked) => {
     const wished = newOrder(own, wanted, stored, now);
-    const order = { ...wished, createdAt: await insertOrder(tx, wished) };
+    // earlier blocks cannot contain payments, because no one knew the addresses when the index reached the tip
+    const sinceHeight = asHeight(tip + 1);
+    const [createdAt] = await together<[Date, unknown]>(tx, [
+      () => insertOrder(tx, wished, checked),
+      () => watchScripts(tx, watcherOf(wished.id), [{ script: wished.script, sinceHeight }]),
+    ]);
+    if (own.deposits.length > 0) await watchDeposits(tx, wished.id, own.deposits, sinceHeight);
+    const order = { ...wished, createdAt };
     if (wanted.stocked !== null) {
       const { sats, ofType, by } = wanted.stocked;
       await reserve(tx, order.id, sats, { client: by.client, ofType, most: by.most ?? reservedMost });
@@ -150,7 +158,6 @@ export async function createOrder(
     }
     if (wanted.hold !== null && !(await confirmHold(tx, wanted.hold)))
       throw new AppError('collection_items_taken', 'It took too long to make the order. Order again.');
-    await watchOrder(tx, order, own.deposits, tip);
     const tokenOrder = await askForRuneOf(tx, wanted, order, own);
     const answered: MadeOrder = { order, files: shown, planned, tokenOrder };
     await onMade?.(tx, answered);
@@ -182,7 +189,7 @@ async function requireOpen(
   const keys = await openKeys();
   if (keys === null)
     throw new AppError('orders_off', 'this service accepts no orders, because it has no wallet');
-  const { isSignerThere, areRevealsRefused, tip, freeBytes } = await standing();
+  const { isSignerThere, areRevealsRefused, tip, freeBytes } = await standing(signal);
   signal?.throwIfAborted();
   if (!isSignerThere)
     throw new AppError(
@@ -245,19 +252,13 @@ function newOrder(
   };
 }
 
-/**
- * Watches the payment address, and the deposit address of each parent, from the block after `tip`. Earlier blocks
- * cannot contain payments, because no one knew these addresses when the index reached `tip`.
- */
-async function watchOrder(
+/** Watches the deposit address of each parent. */
+async function watchDeposits(
   tx: pg.ClientBase,
-  { id, script }: NewOrder,
+  id: string,
   deposits: readonly DepositAddress[],
-  tip: Height,
+  sinceHeight: Height,
 ): Promise<void> {
-  const sinceHeight = asHeight(tip + 1);
-  await watchScripts(tx, watcherOf(id), [{ script, sinceHeight }]);
-  if (deposits.length === 0) return;
   await insertDepositAddresses(tx, id, deposits);
   const watches = deposits.map((deposit) => ({ script: deposit.script, sinceHeight }));
   await watchScripts(tx, depositWatcherOf(id), watches);

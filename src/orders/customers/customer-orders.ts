@@ -69,6 +69,7 @@ import { replayWebhooks } from '#webhooks/outbox.ts';
 import { readWebhooks, type Webhook } from '#webhooks/webhooks.queries.ts';
 import { CustomerUploads } from './customer-uploads.ts';
 import { isWaiting, type OrderProgress } from './order-answer.ts';
+import { OwnScriptLookups } from './own-script-lookups.ts';
 import { webhookSubjectOf } from './tell-customer.ts';
 
 export interface CustomerOrdersParts extends Omit<CreationParts, 'standing'> {
@@ -114,6 +115,9 @@ export class CustomerOrders {
   readonly #missedCodes = new MissedCodes();
   /** State of the parts that keep and deliver orders. Creations at the same time share one read of this state. */
   readonly #standing: SharedMaking<DeliveryStanding>;
+  /** Fee rates that the node accepts. Creations at the same time share one read. */
+  readonly #nodePolicy: SharedMaking<NodePolicy | null>;
+  readonly #ownScripts: OwnScriptLookups;
   readonly #holds: ItemHolds;
   /** The miner that takes reveals above the standard weight. Null if there is no miner. */
   readonly miner: Miner | null;
@@ -138,17 +142,21 @@ export class CustomerOrders {
     const { pool, isSignerThere, files } = parts;
     this.uploads = new CustomerUploads({ pool, files, stored: new StoredBytes(parts.uploadBytesADay) });
     this.#holds = new ItemHolds(parts.pool);
-    this.#standing = new SharedMaking(async () => ({
+    this.#standing = new SharedMaking(async (signal) => ({
       isSignerThere: await isSignerThere(),
-      areRevealsRefused: await areRevealsRefused(pool),
-      tip: await indexedTip(pool),
+      ...(await this.#reading(signal, async (client) => ({
+        areRevealsRefused: await areRevealsRefused(client),
+        tip: await indexedTip(client),
+      }))),
       freeBytes: await files.freeBytes(),
     }));
+    this.#nodePolicy = new SharedMaking((signal) => this.#reading(signal, readNodePolicy));
+    this.#ownScripts = new OwnScriptLookups((scripts, signal) => this.#ownAmong(scripts, signal));
   }
 
   /** The reason why no order is accepted now. Null if orders are accepted. The client's signal aborts this method. */
   async whyClosed(signal: AbortSignal | null = null): Promise<string | null> {
-    return whyClosed({ ...this.#parts, standing: () => this.#standing.get() }, signal);
+    return whyClosed(this.#creationParts, signal);
   }
 
   /** The reason why the service sends nothing to a URL. Null if the URL is allowed. */
@@ -180,8 +188,11 @@ export class CustomerOrders {
     asker: Pick<Asker, 'client' | 'signal'> | null = null,
   ): Promise<MadeOrder> {
     if (asker !== null) this.#takeRoom(asker.client, wanted);
-    const parts = { ...this.#parts, standing: () => this.#standing.get() };
-    return createOrder(parts, wanted, new Date(), onMade, asker?.signal ?? null);
+    return createOrder(this.#creationParts, wanted, new Date(), onMade, asker?.signal ?? null);
+  }
+
+  get #creationParts(): CreationParts {
+    return { ...this.#parts, standing: (signal) => this.#standing.get(signal) };
   }
 
   /** Holds items of a collection for an order. If the order is not created, the caller must release the items. */
@@ -290,7 +301,7 @@ export class CustomerOrders {
 
   /** Fee rates that the node accepts. Null if they are not known. */
   nodePolicy(signal: AbortSignal | null = null): Promise<NodePolicy | null> {
-    return this.#reading(signal, readNodePolicy);
+    return this.#nodePolicy.get(signal);
   }
 
   /** Whether an order may name a referral. Throws `rate_limited`. */
@@ -307,10 +318,14 @@ export class CustomerOrders {
   }
 
   /** Returns those of the given scripts that belong to the service. */
-  async ownScriptsAmong(
+  ownScriptsAmong(
     scripts: readonly Uint8Array[],
-    signal: AbortSignal | null = null,
+    signal: AbortSignal = new AbortController().signal,
   ): Promise<readonly Uint8Array[]> {
+    return this.#ownScripts.ask(scripts, signal);
+  }
+
+  async #ownAmong(scripts: readonly Uint8Array[], signal: AbortSignal): Promise<readonly Uint8Array[]> {
     const keys = await this.#parts.keys();
     return this.#reading(signal, (client) => ownScriptsAmong(client, scripts, keys?.wallet ?? null));
   }

@@ -21,8 +21,8 @@ export interface OrderCounts {
 }
 
 /** Counts open orders. Reads one row of the index on states for each open order. */
-export async function countOrders(pool: pg.Pool): Promise<OrderCounts> {
-  const { rows } = await pool.query<{
+export async function countOrders(client: pg.Pool | pg.ClientBase): Promise<OrderCounts> {
+  const { rows } = await client.query<{
     state: OrderState;
     orders: number;
     stuck: number;

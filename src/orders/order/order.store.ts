@@ -166,8 +166,15 @@ const orderOf = (row: Row): Order => ({
 /**
  * Stores a new order in the state `waiting-payment`, with its files and leaves. Short leaves are stored in the same
  * statement, and long leaves in further statements. Returns the time of the creation.
+ *
+ * @param checked settles when it is known whether the order may be stored. If `checked` rejects, this function sends no
+ *   further statements, and rejects too
  */
-export async function insertOrder(tx: pg.ClientBase, order: NewOrder): Promise<Date> {
+export async function insertOrder(
+  tx: pg.ClientBase,
+  order: NewOrder,
+  checked: Promise<unknown>,
+): Promise<Date> {
   const [first = [], ...others] = partsOf(order.leaves);
   const { rows } = await tx.query<{ created_at: Date }>({
     // prepared once on each connection, because planning takes longer than the execution
@@ -208,6 +215,7 @@ export async function insertOrder(tx: pg.ClientBase, order: NewOrder): Promise<D
       ...joined(first),
     ],
   });
+  await checked;
   let stored = first.length;
   for (const part of others) {
     await tx.query(

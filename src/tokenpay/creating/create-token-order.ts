@@ -44,8 +44,9 @@ export async function createTokenOrder(
   now: Date,
   onMade: (tx: pg.ClientBase, order: TokenOrder) => Promise<void>,
 ): Promise<TokenOrder> {
-  return withNewKeys(pool, leases, chargeKeysOf(wallet), async (tx, keys) => {
+  return withNewKeys(pool, leases, chargeKeysOf(wallet), async (tx, keys, checked) => {
     const order = await newOrder(tx, wanted, keys, now);
+    await checked;
     await insertTokenOrder(tx, order);
     const scripts = [keys.fee, keys.token].map(({ script }) => ({ script, sinceHeight: nextBlock }));
     await watchScripts(tx, tokenWatcherOf(order.id), scripts);

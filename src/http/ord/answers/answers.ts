@@ -92,7 +92,7 @@ export async function answerOfTip(
     const { tip, body } = await make();
     return sendOrd(request, reply, tip, body, form);
   }
-  const found = await tipAnswers.find(request.url);
+  const found = await tipAnswers.find(request.url, askerOf(reply).signal);
   if (namesTag(request, found.tag)) return sendUnchanged(request, reply, found);
   if (found.body !== null) return sendOrd(request, reply, found.tip, found.body, form);
   const { tip, body } = await make();

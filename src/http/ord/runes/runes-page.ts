@@ -85,7 +85,7 @@ export async function sendRunesPage(
   const isOrdered = question.sort === 'mints' || question.sort === 'name' || question.isMinting;
   const first = await withSnapshot(deps.pool, tipOfRunes, signal);
   // read the order outside the snapshot, because this may take a second and must not hold a connection for that long
-  const orders = isOrdered && prefix !== null ? await lists.at(first) : null;
+  const orders = isOrdered && prefix !== null ? await lists.at(first, signal) : null;
   return withSnapshot(
     deps.pool,
     async ({ client, tip }) => {

@@ -55,12 +55,12 @@ export class TipAnswers {
    * @param pool used only for reads
    */
   constructor(pool: pg.Pool) {
-    this.#moments = new SharedMaking(() => withCutConnection(pool, null, readIndexState));
+    this.#moments = new SharedMaking((signal) => withCutConnection(pool, signal, readIndexState));
   }
 
   /** The current tip, and the kept answer for a URL if the answer belongs to this tip. */
-  async find(url: string): Promise<FoundAnswer> {
-    const { tip, isComplete } = await this.#moments.get();
+  async find(url: string, signal: AbortSignal): Promise<FoundAnswer> {
+    const { tip, isComplete } = await this.#moments.get(signal);
     const tag = answerTag(tip, url);
     const kept = isComplete ? this.#kept.get(url) : undefined;
     if (kept?.tag === tag) return { tip, tag, body: kept.body, mayBeKept: true };

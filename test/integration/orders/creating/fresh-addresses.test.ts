@@ -19,6 +19,9 @@ const direct = { files: [file], receiveAddress: addressOf(700), fee: '3' };
 /** An order that is paid to the wallet. Without a leaf, the address depends only on the key. */
 const managed = { ...direct, files: [file, file], uncurseIt: true };
 
+/** Lets a script be known as an address of another order. */
+const watched = `INSERT INTO service.watched_scripts (script, watcher, since_height) VALUES ($1, 'order elsewhere', 0)`;
+
 async function addressOfOrder(body: object): Promise<string> {
   const made = await http.post<{ id?: string }>('/inscribe', body);
   expect(made.status).toBe(200);
@@ -54,10 +57,7 @@ describe('addresses of orders', { shuffle: false }, () => {
   });
 
   test.each([
-    [
-      'watched',
-      `INSERT INTO service.watched_scripts (script, watcher, since_height) VALUES ($1, 'order elsewhere', 0)`,
-    ],
+    ['watched', watched],
     [
       'paid',
       `INSERT INTO service.payments_seen (txid, vout, script, value, first_seen)
@@ -77,6 +77,32 @@ describe('addresses of orders', { shuffle: false }, () => {
       await pool.query(statement, [Buffer.from(wallet!.orderAddress(index, null).script)]);
     expect(await addressOfOrder(managed)).toBe(wallet!.orderAddress(next + 2, null).address);
     expect(await nextKeyIndex()).toBe(next + 3);
+  });
+
+  test('an order with a known address sends only its first statement before it gets later keys', async () => {
+    const { pool } = http.database;
+    // a rollback leaves a sequence as it is, so the sequence also counts statements that were undone
+    await pool.query(`CREATE SEQUENCE public.leaf_statements;
+      CREATE FUNCTION public.count_leaf_statement() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+        $$ BEGIN PERFORM nextval('public.leaf_statements'); RETURN NULL; END $$;
+      CREATE TRIGGER counted AFTER INSERT ON service.order_leaves EXECUTE FUNCTION public.count_leaf_statement()`);
+    const wallet = await openPublicWallet(pool);
+    const next = await nextKeyIndex();
+    await pool.query(watched, [Buffer.from(wallet!.orderAddress(next, null).script)]);
+    // leaves of more than 1 MB are stored with two statements
+    const bytes = Buffer.alloc(380_000, 'a');
+    const large = {
+      name: 'a.txt',
+      size: bytes.length,
+      dataURL: `data:text/plain;base64,${bytes.toString('base64')}`,
+    };
+    expect(await addressOfOrder({ ...managed, files: [large, large, large] })).toBe(
+      wallet!.orderAddress(next + 1, null).address,
+    );
+    const { rows } = await pool.query<{ count: number }>(
+      'SELECT last_value AS count FROM public.leaf_statements',
+    );
+    expect(rows).toEqual([{ count: 1 + 2 }]);
   });
 
   test('no order is taken without a process that releases addresses, and the answer says so', async () => {
