@@ -124,8 +124,11 @@ function keepAll(candidates: Candidates): void {
   candidates.count = countBits(candidates.bits);
 }
 
-/** Maximum number of segments whose postings are in memory at once. They have up to a hundred blocks of 8 kB each. */
-const segmentsAtOnce = 16;
+/**
+ * Maximum number of segments whose postings or passages are in memory at once, in addition to the cache. Postings have
+ * up to a hundred blocks of 8 kB for each segment, and passages up to 1.2 MB.
+ */
+export const segmentsAtOnce = 16;
 
 /** Keeps the texts that have all grams of one alternative of each list. */
 async function narrowByAlternatives(

@@ -9,6 +9,8 @@ export interface EngineTuning {
    * up first.
    */
   readonly enoughCandidates: number;
+  /** Minimum number of candidates of a segment that are compared with its passages, before their texts are read. */
+  readonly passagesAbove: number;
   /** Number of texts that a scan reads in the time of one lookup by id. */
   readonly scanAdvantage: number;
   /**
@@ -32,6 +34,7 @@ export const usualTuning: EngineTuning = {
   cacheBytesMax: 64 * 1024 * 1024,
   firstGrams: 8,
   enoughCandidates: 64,
+  passagesAbove: 256,
   scanAdvantage: 8,
   indexedMin: 500,
   columnAdvantage: 1000,

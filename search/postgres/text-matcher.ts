@@ -6,6 +6,7 @@ import { textSources } from '#search/segments/segments.ts';
 import { int32s } from '#search/text/int32s.ts';
 import { baseIdOf, type Candidates, narrow, newCandidates, setIds } from './candidates.ts';
 import { countBits, eachBit, IdSet } from './id-set.ts';
+import { narrowByPassages } from './passage-matches.ts';
 import { idsWith } from './read-texts.ts';
 import type { Matching } from './search-context.ts';
 import type { TextPlan } from './text-plan.ts';
@@ -91,19 +92,22 @@ async function lookAt(
 const resultKey = (corpus: Corpus, segment: Segment, plan: TextPlan): string =>
   `r${segment.segmentId}:${corpus}:${plan.key}`;
 
-/** Keeps the candidates whose texts really contain the needles. */
+/** Keeps the candidates whose texts really contain the needles. Texts are read if passages cannot answer. */
 async function check(
-  { client, corpus, tuning }: Matching,
+  matching: Matching,
   open: readonly Candidates[],
   plan: TextPlan,
 ): Promise<readonly Candidates[]> {
+  const { client, corpus, tuning } = matching;
+  const exact = await narrowByPassages(matching, open, plan.checked);
   const few: number[] = [];
   const many: Candidates[] = [];
   const results: Candidates[] = [];
   for (const candidates of open) {
     const { segment, baseId, bits, count } = candidates;
-    const checked = newCandidates(segment);
+    const checked = exact.has(candidates) ? candidates : newCandidates(segment);
     results.push(checked);
+    if (checked === candidates) continue;
     if (count === 0) checked.count = 0;
     else if (count * tuning.scanAdvantage > segment.nextId - segment.firstId) many.push(candidates);
     else {

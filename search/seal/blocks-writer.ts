@@ -1,4 +1,12 @@
-import { blockMaxBytes, gramFirst, gramLast, gramMiddle } from '#search/segments/postings-layout.ts';
+import {
+  blockMaxBytes,
+  gramFirst,
+  gramHigh,
+  gramLast,
+  gramLow,
+  gramMiddle,
+  passagesGram,
+} from '#search/segments/postings-layout.ts';
 
 /**
  * The blocks of a segment. Block i is `bytes[starts[i], starts[i + 1])`. The last start is the end of the last block.
@@ -14,7 +22,7 @@ export interface PostingsBlocks {
 const entryHeadMaxBytes = 16;
 
 /** Writes a number below 2^28 as LEB128. Returns the offset after it. */
-function putVarint(out: Uint8Array, at: number, value: number): number {
+export function putVarint(out: Uint8Array, at: number, value: number): number {
   let rest = value;
   let to = at;
   while (rest >= 0x80) {
@@ -53,6 +61,16 @@ export class BlocksWriter {
     this.#at += end - start + 2;
   }
 
+  /** Writes the passages as a block of their own, after all grams. */
+  putPassages(passages: Uint8Array): void {
+    this.#starts.push(this.#at);
+    const [first, middle, last] = passagesGram;
+    this.#firstGrams.push([gramHigh(first, middle), gramLow(middle, last)]);
+    this.#makeRoom(passages.length);
+    this.#out.set(passages, this.#at);
+    this.#at += passages.length;
+  }
+
   finish(): PostingsBlocks {
     const bytes = this.#out.subarray(0, this.#at);
     return { bytes, starts: [...this.#starts, this.#at], firstGrams: this.#firstGrams };
@@ -83,7 +101,7 @@ export class BlocksWriter {
 
   #makeRoom(bytes: number): void {
     if (this.#at + bytes <= this.#out.length) return;
-    const larger = new Uint8Array(this.#out.length * 2);
+    const larger = new Uint8Array(this.#out.length * 2 + bytes);
     larger.set(this.#out.subarray(0, this.#at));
     this.#out = larger;
   }

@@ -36,6 +36,10 @@ const firstWide = 1 << 12;
 const keptArenaBytes = 1 << 24;
 const keptNumbers = 1 << 21;
 
+/** Index of a gram that only has ASCII: 7 bits per code point. */
+const asciiIndex = (first: number, middle: number, last: number): number =>
+  (first << 14) | (middle << 7) | last;
+
 /** Number of bytes of the next chunk of a list that has `size` bytes. */
 function chunkBytes(size: number): number {
   let bytes = smallestChunkBytes;
@@ -137,7 +141,7 @@ export class PostingsBuilder {
   }
 
   #asciiSlot(first: number, middle: number, last: number): number {
-    const index = (first << 14) | (middle << 7) | last;
+    const index = asciiIndex(first, middle, last);
     const slot = this.#ascii[index]!;
     if (slot !== 0) return slot;
     return (this.#ascii[index] = this.#newSlot(gramHigh(first, middle), gramLow(middle, last)));
@@ -283,12 +287,45 @@ export class PostingsBuilder {
     const first = gramFirst(high);
     const middle = gramMiddle(high, low);
     const last = gramLast(low);
-    if ((first | middle | last) < 0x80) return this.#ascii[(first << 14) | (middle << 7) | last]!;
+    if ((first | middle | last) < 0x80) return this.#ascii[asciiIndex(first, middle, last)]!;
     return this.#wide[this.#wideAt(high, low)]!;
   }
 
-  /** Returns the blocks of everything that was added. */
-  finish(): PostingsBlocks {
+  /**
+   * A test whether about `texts` texts or more have a gram. Postings have a byte or more for each text. A bitmap is
+   * only used for grams of more texts.
+   */
+  frequentGrams(texts: number): (first: number, middle: number, last: number) => boolean {
+    const slots = this.#slots;
+    const isFrequent = (base: number): boolean =>
+      slots[base + sizeField] === inBitmap || slots[base + sizeField]! >= texts;
+    // Most texts only have ASCII, so a bit for each of these grams answers from the cache of a core. The filter rejects
+    // most other grams without a look into the large tables.
+    const ascii = new Int32Array(asciiGrams >>> 5);
+    const filter = new Uint8Array(filterBytes);
+    for (let slot = 1; slot < this.#slotCount; slot++) {
+      const base = slot * fields;
+      if (!isFrequent(base)) continue;
+      const high = slots[base + highField]!;
+      const low = slots[base + lowField]!;
+      const [first, middle, last] = [gramFirst(high), gramMiddle(high, low), gramLast(low)];
+      const index = asciiIndex(first, middle, last);
+      if ((first | middle | last) < 0x80) ascii[index >>> 5]! |= 1 << (index & 31);
+      else filter[filterPlace(high, low)] = 1;
+    }
+    return (first, middle, last) => {
+      if ((first | middle | last) < 0x80) {
+        const index = asciiIndex(first, middle, last);
+        return ((ascii[index >>> 5]! >>> (index & 31)) & 1) === 1;
+      }
+      const high = gramHigh(first, middle);
+      const low = gramLow(middle, last) | 0;
+      return filter[filterPlace(high, low)] === 1 && isFrequent(this.#slotOf(high, low) * fields);
+    };
+  }
+
+  /** Returns the blocks of everything that was added, and of its passages. */
+  finish(passages: Uint8Array | null = null): PostingsBlocks {
     const writer = new BlocksWriter();
     const list = new Uint8Array(bitmapBytes + 4);
     const bits = new Uint8Array(bitmapBytes);
@@ -313,9 +350,16 @@ export class PostingsBuilder {
         writer.putBitmap(high, low, bits);
       }
     }
+    if (passages !== null) writer.putPassages(passages);
     return writer.finish();
   }
 }
+
+/** Size of the filter of frequent grams. It fits the cache of a core, and has some hundred frequent grams. */
+const filterBytes = 1 << 15;
+
+const filterPlace = (high: number, low: number): number =>
+  (Math.imul(high, 0x9e3779b1) ^ Math.imul(low, 0x85ebca6b)) >>> 17;
 
 function firstOffset(list: Uint8Array): number {
   let offset = 0;

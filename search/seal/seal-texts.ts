@@ -10,6 +10,7 @@ import {
   type SealStep,
   type Segment,
   sealedEnd,
+  type TextSealBounds,
   windowEnd,
 } from '#search/segments/segment-table.ts';
 import {
@@ -52,7 +53,7 @@ export async function sealTexts(
   pool: pg.Pool,
   worker: SealWorker,
   corpus: Corpus,
-  bounds: SealBounds,
+  bounds: TextSealBounds,
   policy: SealPolicy,
   unsealed = new UnsealedBytes(),
 ): Promise<SealOutcome> {
@@ -72,6 +73,7 @@ export async function sealTexts(
       baseId: firstId - (firstId % 8),
       tailId,
       weightMax: bounds.segmentTextBytesMax,
+      frequentMin: bounds.frequentMin,
     });
     // the segments that should be replaced leave no room for the next text
     if (made.stoppedAt === tailId) return seal(false);

@@ -2,6 +2,7 @@ import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { runInBackground } from '#kernel/process/background-thread.ts';
 import { Laps } from '#kernel/stages/span.ts';
 import { postingsRows, readTextRows } from './copy-postings.ts';
+import { passagesOf } from './passages-builder.ts';
 import { PostingsBuilder } from './postings-builder.ts';
 
 export interface SealTask {
@@ -14,6 +15,8 @@ export interface SealTask {
   readonly tailId: number;
   /** Maximum weight of the texts of a segment with more than one text. */
   readonly weightMax: number;
+  /** Minimum number of texts that a gram of a passage has. */
+  readonly frequentMin: number;
 }
 
 export interface SealResult {
@@ -40,10 +43,12 @@ runInBackground();
 const builder = new PostingsBuilder();
 
 /** Builds the postings of texts, as many as fit in one segment. */
-export default function seal({ copy, segmentId, baseId, tailId, weightMax }: SealTask): unknown {
+export default function seal(task: SealTask): unknown {
+  const { copy, segmentId, baseId, tailId, weightMax, frequentMin } = task;
   const laps = new Laps(true);
   builder.clear();
   let weight = 0;
+  let texts = 0;
   const stoppedAt = readTextRows(copy, (id, text) => {
     const isFull =
       weight > 0 &&
@@ -52,10 +57,19 @@ export default function seal({ copy, segmentId, baseId, tailId, weightMax }: Sea
       weight + byteWeightMax * text.length > weightMax &&
       weight + text.length + wideByteWeight * wideBytes(text) > weightMax;
     if (isFull) return false;
+    texts++;
     weight += text.length + wideByteWeight * builder.add(id - baseId, text);
     return true;
   });
-  const rows = postingsRows(builder.finish(), segmentId);
+  const passages = passagesOf(
+    (each) => {
+      readTextRows(copy, (id, text) => id !== stoppedAt && each(id - baseId, text));
+    },
+    texts,
+    frequentMin,
+    (least) => builder.frequentGrams(least),
+  );
+  const rows = postingsRows(builder.finish(passages), segmentId);
   laps.lap('sealing');
   // a text that is too heavy alone makes a full segment
   const result: SealResult = { rows, stoppedAt, weight: Math.min(weight, weightMax), spans: laps.spans };

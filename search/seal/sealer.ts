@@ -4,7 +4,7 @@ import { Piscina } from 'piscina';
 import type { SearchDemand } from '#kernel/concurrency/search-demand.ts';
 import type { StageRecorder } from '#kernel/stages/stage-recorder.ts';
 import { windowIds as windowIdsMax } from '#search/segments/postings-layout.ts';
-import type { SealBounds } from '#search/segments/segment-table.ts';
+import type { SealBounds, TextSealBounds } from '#search/segments/segment-table.ts';
 import { type NextIds, readSealState, type SealState, type SegmentKind } from '#search/segments/segments.ts';
 import type { SealResult, SealTask } from './seal.worker.ts';
 import { areColumnsDue, sealColumns } from './seal-columns.ts';
@@ -34,6 +34,8 @@ export interface SealerBounds {
   readonly windowKeys: number;
   /** Maximum bytes of text per segment. */
   readonly segmentTextBytesMax: number;
+  /** Minimum number of texts of a segment that a gram of a passage has. */
+  readonly frequentMin: number;
 }
 
 export interface SealSummary {
@@ -56,6 +58,8 @@ const usualBounds: SealerBounds = {
   windowKeys: 65_536,
   // texts are sent to the worker in one buffer: 4 to 12 MB for a window of small inscriptions
   segmentTextBytesMax: 32 * 1024 * 1024,
+  // fewer texts are read in some tenths of a millisecond
+  frequentMin: 256,
 };
 
 /**
@@ -121,8 +125,8 @@ function kindSealer(
   bounds: SealerBounds,
   demand: SearchDemand | undefined,
 ): KindSealer {
-  const { segmentTextBytesMax } = bounds;
-  const textBounds: SealBounds = { windowIds: bounds.windowIds, segmentTextBytesMax };
+  const { segmentTextBytesMax, frequentMin } = bounds;
+  const textBounds: TextSealBounds = { windowIds: bounds.windowIds, segmentTextBytesMax, frequentMin };
   const keyBounds: SealBounds = { windowIds: bounds.windowKeys, segmentTextBytesMax };
   const unsealed = new UnsealedBytes();
 

@@ -22,7 +22,7 @@ export interface Postings {
 }
 
 /** Reads consecutive LEB128 numbers. */
-class VarintReader {
+export class VarintReader {
   at = 0;
   readonly #bytes: Uint8Array;
 

@@ -6,8 +6,9 @@ export const windowIds = 61_440;
 export const bitmapBytes = windowIds / 8;
 
 /**
- * Maximum bytes of a block. With its row it fills one page of 8 kB (24 bytes of page header, 4 of line pointer, 24 of
- * tuple header, 16 of other columns) and is never stored out of line.
+ * Maximum bytes of a block of grams. With its row it fills one page of 8 kB (24 bytes of page header, 4 of line
+ * pointer, 24 of tuple header, 16 of other columns) and is never stored out of line. The block of passages can be
+ * larger.
  */
 export const blockMaxBytes = 8100;
 
@@ -28,3 +29,12 @@ export const gramLast = (low: number): number => low & 0x1fffff;
 /** A gram in the form of chain.search_postings.first_gram. */
 export const gramKey = ([first, middle, last]: Gram): bigint =>
   (BigInt(gramHigh(first, middle) >>> 0) << 32n) | BigInt(gramLow(middle, last));
+
+/**
+ * The key of a segment's passages among its blocks of postings. Its first number is no code point, and is larger than
+ * all of them. The row of passages may be stored out of line.
+ */
+export const passagesGram: Gram = [0x1fffff, 0, 0];
+
+/** Number of bytes before the passages of a block: the length of all passages. */
+export const passagesHeadBytes = 4;

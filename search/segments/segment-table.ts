@@ -14,6 +14,12 @@ export interface SealBounds {
   readonly segmentTextBytesMax: number;
 }
 
+/** Bounds of segments of texts. */
+export interface TextSealBounds extends SealBounds {
+  /** Minimum number of texts of a segment that a gram of a passage has (search/segments/passages.ts). */
+  readonly frequentMin: number;
+}
+
 /** A range to seal as one segment, and the segments in this range that the new segment replaces. */
 export interface SealStep {
   readonly firstId: number;

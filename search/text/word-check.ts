@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { fnv1a } from '#kernel/fnv1a.ts';
 import { isWithinEdits } from '#kernel/text/edit-distance.ts';
 import type { CheckInParts } from './check-in-parts.ts';
 import { type EachWord, readPoints, scanWords } from './word-scan.ts';
@@ -75,14 +76,10 @@ export function* findWords(text: Uint8Array, words: readonly string[]): Generato
 }
 
 /**
- * A hash of the bytes of a word (FNV-1a), with a random start: no one can choose words that share a hash, so that each
- * word of a text would be compared with all of them.
+ * A hash of the bytes of a word, with a random start: no one can choose words that share a hash, so that each word of a
+ * text would be compared with all of them.
  */
-function wordKey(text: Uint8Array, start: number, end: number): number {
-  let hash = hashStart;
-  for (let at = start; at < end; at++) hash = Math.imul(hash ^ text[at]!, 0x01_00_01_93);
-  return hash;
-}
+const wordKey = (text: Uint8Array, start: number, end: number): number => fnv1a(text, start, end, hashStart);
 const hashStart = randomInt(2 ** 31);
 
 interface FuzzyWord {

@@ -22,17 +22,29 @@ function describePostgres(name: string, bounds: Partial<SealerBounds>, tuning: P
   });
 }
 
-// many windows; almost every segment is made together with other segments
-describePostgres('the Postgres engine with small windows', { windowIds: 16, windowKeys: 24 }, {});
+// many windows; almost every segment is made together with other segments, and has passages
+describePostgres(
+  'the Postgres engine with small windows',
+  { windowIds: 16, windowKeys: 24, frequentMin: 2 },
+  { passagesAbove: 0 },
+);
 // segments are cut by their bytes, the cache keeps almost nothing, and the index on inscriptions is never used
 describePostgres(
   'the Postgres engine with small segments, no cache and columns',
   { windowIds: 64, windowKeys: 64, segmentTextBytesMax: 60 },
   { cacheBytesMax: 1, indexedMin: 0 },
 );
-// windows have their usual size, every gram is looked up in two steps, and the cache drops entries all the time
+// windows have their usual size, every gram is looked up in two steps, the cache drops entries all the time, and
+// passages narrow what grams left
 describePostgres(
   'the Postgres engine with large windows and small steps',
-  {},
-  { cacheBytesMax: 5000, firstGrams: 1, enoughCandidates: 0, scanAdvantage: 1000, indexedMin: 1 },
+  { frequentMin: 2 },
+  {
+    cacheBytesMax: 5000,
+    firstGrams: 1,
+    enoughCandidates: 0,
+    passagesAbove: 0,
+    scanAdvantage: 1000,
+    indexedMin: 1,
+  },
 );

@@ -94,7 +94,7 @@ describe('the sealer', () => {
         return made;
       },
       'content',
-      { windowIds: 64, segmentTextBytesMax: 1000 },
+      { windowIds: 64, segmentTextBytesMax: 1000, frequentMin: 2 },
       everything,
     );
     expect(outcome).toBe('changed');
@@ -192,7 +192,7 @@ describe('the sealer', () => {
   test('leaves a segment as it is where its texts leave no room for the next one', async () => {
     const sealer = createSealer({
       pool: database.pool,
-      bounds: { windowIds: 64, segmentTextBytesMax: 1000 },
+      bounds: { windowIds: 64, segmentTextBytesMax: 1000, frequentMin: 2 },
     });
     const texts = (count: number, value: (index: number) => string): Promise<unknown> =>
       rows.addBlock(
@@ -219,7 +219,7 @@ describe('the sealer', () => {
         database.pool,
         (task) => workers.run(task),
         'content',
-        { windowIds: 64, segmentTextBytesMax },
+        { windowIds: 64, segmentTextBytesMax, frequentMin: 2 },
         bulk,
       );
     await rows.addBlock(block(0, 60, 'a rather long word'));
