@@ -2,6 +2,8 @@ import { type ColumnsOf, decodeColumns, encodeColumns } from '#indexer/parse/col
 import { HashTree } from '#indexer/source/hash-tree.ts';
 import { type BlockLayout, valueLength } from '#indexer/transaction/block-layout.ts';
 import { compactSizeLength, knownCompactSize } from '#indexer/transaction/compact-size.ts';
+import { copyBytes } from '#kernel/copy-bytes.ts';
+import { withRoom } from '#kernel/growable.ts';
 import { addTransaction } from './hash-transactions.ts';
 
 /**
@@ -32,29 +34,56 @@ const hashLength = 32;
  * not known.
  */
 export function readRunestoneCandidates(block: Uint8Array, layout: BlockLayout): ArrayBuffer {
-  const found: Found = { tx: [], vout: [], scriptStart: [], scriptLength: [] };
-  findCandidates(block, layout, found);
-  return encodeColumns(columnTypes, version, {
-    tx: Uint32Array.from(found.tx),
-    vout: Uint32Array.from(found.vout),
-    scriptStart: Uint32Array.from(found.scriptStart),
-    scriptLength: Uint32Array.from(found.scriptLength),
-    txid: txidsOf(block, layout, found.tx),
+  found.count = 0;
+  findCandidates(block, layout);
+  const tx = found.tx.subarray(0, found.count);
+  const encoded = encodeColumns(columnTypes, version, {
+    tx,
+    vout: found.vout.subarray(0, found.count),
+    scriptStart: found.scriptStart.subarray(0, found.count),
+    scriptLength: found.scriptLength.subarray(0, found.count),
+    txid: txidsOf(block, layout, tx),
   });
+  if (found.tx.length > keptCandidatesMax) found = new FoundCandidates();
+  return encoded;
 }
 
-/** The columns without txids. */
-type Found = Readonly<Record<Exclude<keyof RunestoneCandidates, 'txid'>, number[]>>;
+/** Maximum number of candidates whose room is kept for the next block. A block of mainnet has a few thousand. */
+const keptCandidatesMax = 1 << 16;
+const firstCandidates = 1 << 12;
+
+/** The columns without txids, in memory that is reused for the next block. */
+class FoundCandidates {
+  count = 0;
+  tx = new Uint32Array(firstCandidates);
+  vout = new Uint32Array(firstCandidates);
+  scriptStart = new Uint32Array(firstCandidates);
+  scriptLength = new Uint32Array(firstCandidates);
+
+  add(tx: number, vout: number, scriptStart: number, scriptLength: number): void {
+    const place = this.count++;
+    if (place === this.tx.length) this.#grow();
+    this.tx[place] = tx;
+    this.vout[place] = vout;
+    this.scriptStart[place] = scriptStart;
+    this.scriptLength[place] = scriptLength;
+  }
+
+  #grow(): void {
+    this.tx = withRoom(this.tx, this.count);
+    this.vout = withRoom(this.vout, this.count);
+    this.scriptStart = withRoom(this.scriptStart, this.count);
+    this.scriptLength = withRoom(this.scriptLength, this.count);
+  }
+}
+
+let found = new FoundCandidates();
 
 /**
  * Finds the candidates. The loop has its own function, because V8 compiles it while it runs, and code after the loop
  * would make V8 discard the compiled loop.
  */
-function findCandidates(
-  block: Uint8Array,
-  { outputsAt, transactionCount }: BlockLayout,
-  { tx, vout, scriptStart, scriptLength }: Found,
-): void {
+function findCandidates(block: Uint8Array, { outputsAt, transactionCount }: BlockLayout): void {
   for (let place = 0; place < transactionCount; place++) {
     let at = outputsAt[place]!;
     const outputs = knownCompactSize(block, at);
@@ -63,12 +92,8 @@ function findCandidates(
       at += valueLength;
       const length = knownCompactSize(block, at);
       at += compactSizeLength(block[at]!);
-      if (length > 1 && block[at] === opReturn && block[at + 1] === op13) {
-        tx.push(place);
-        vout.push(output);
-        scriptStart.push(at);
-        scriptLength.push(length);
-      }
+      if (length > 1 && block[at] === opReturn && block[at + 1] === op13)
+        found.add(place, output, at, length);
       at += length;
     }
   }
@@ -77,22 +102,19 @@ function findCandidates(
 const hashes = new HashTree();
 
 /** Txids of transactions by their indexes, 32 bytes each. */
-function txidsOf(
-  block: Uint8Array,
-  layout: BlockLayout,
-  transactions: readonly number[],
-): Uint8Array<ArrayBuffer> {
+function txidsOf(block: Uint8Array, layout: BlockLayout, transactions: Uint32Array): Uint8Array<ArrayBuffer> {
   const known = layout.txids;
+  const count = transactions.length;
   if (known !== null) {
-    const txids = new Uint8Array(transactions.length * hashLength);
-    for (const [row, tx] of transactions.entries())
-      txids.set(known.subarray(tx * hashLength, (tx + 1) * hashLength), row * hashLength);
+    const txids = new Uint8Array(count * hashLength);
+    for (let row = 0; row < count; row++)
+      copyBytes(known, transactions[row]! * hashLength, hashLength, txids, row * hashLength);
     return txids;
   }
-  hashes.reset(transactions.length);
-  for (const [leaf, tx] of transactions.entries()) addTransaction(hashes, leaf, block, layout, tx);
+  hashes.reset(count);
+  for (let leaf = 0; leaf < count; leaf++) addTransaction(hashes, leaf, block, layout, transactions[leaf]!);
   hashes.flush();
-  return hashes.leaves.slice(0, transactions.length * hashLength);
+  return hashes.leaves.slice(0, count * hashLength);
 }
 
 /** Views of an encoded result. */

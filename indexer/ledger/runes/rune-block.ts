@@ -9,8 +9,8 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { Rune } from '#kernel/runes/rune.ts';
 import type { RuneId } from '#kernel/runes/rune-id.ts';
 import type { Artifact } from '#kernel/runes/runestone/artifact.ts';
-import { decipher } from '#kernel/runes/runestone/decipher.ts';
 import type { RecentTransactions } from './commitment.ts';
+import { RepeatedRunestones } from './repeated-runestones.ts';
 
 const hashLength = 32;
 
@@ -63,14 +63,14 @@ export function runeMessages(
   { tx, scriptStart, scriptLength }: RunestoneCandidates,
 ): RuneMessage[] {
   const messages: RuneMessage[] = [];
+  const runestones = new RepeatedRunestones(bytes);
   for (let candidate = 0; candidate < tx.length; candidate++) {
     const place = tx[candidate]!;
     if (candidate > 0 && tx[candidate - 1] === place) continue;
-    const start = scriptStart[candidate]!;
     const outputs = knownCompactSize(bytes, txOutputs[place]!);
     messages.push({
       tx: place,
-      artifact: decipher(bytes, start, start + scriptLength[candidate]!, outputs),
+      artifact: runestones.read(scriptStart[candidate]!, scriptLength[candidate]!, outputs),
       txidAt: candidate * hashLength,
     });
   }

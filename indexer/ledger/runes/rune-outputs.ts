@@ -224,7 +224,8 @@ export class RuneOutputs {
   }
 
   amountOf(balance: number): U128 {
-    return this.#large.get(balance) ?? smallU128(this.#amounts[balance]!);
+    const amount = this.#amounts[balance]!;
+    return Number.isNaN(amount) ? this.#large.get(balance)! : smallU128(amount);
   }
 
   #newest(low: number): number {

@@ -4,6 +4,7 @@ import type { Terms } from '#kernel/runes/terms.ts';
 import {
   checkedProductU128,
   checkedSumU128,
+  isAbove,
   maxU64,
   maxU128,
   sumU128,
@@ -25,6 +26,8 @@ const surrogatesStart = 0xd800;
 const surrogatesEnd = 0xe000;
 const codePointMax = 0x10ffff;
 const integersOfEdict = 4;
+/** Shared by all runestones without edicts, which are most of them. */
+const noEdicts: readonly Edict[] = [];
 
 /**
  * Reads the script between `start` and `end` of a transaction with `outputCount` outputs. The script must begin with
@@ -37,17 +40,17 @@ export function decipher(bytes: Uint8Array, start: number, end: number, outputCo
   if (integers === null) return flawed('varint');
 
   const fieldsEnd = endOfFields(integers);
-  const edicts: Edict[] = [];
-  const bodyFlaw = readBody(integers, fieldsEnd, outputCount, edicts);
+  const body = readBody(integers, fieldsEnd, outputCount);
   const fields = new Fields(integers, fieldsEnd);
   const bits = fields.take(tags.flags, maxU128) ?? zeroU128;
   const etching = hasFlag(bits, flags.etching) ? takeEtching(fields, bits) : null;
   const mint = takeMint(fields);
   const pointer = fields.takeSmall(tags.pointer, outputCount - 1);
-  const flaw =
-    bodyFlaw ?? etchingFlaw(bits, etching) ?? (fields.hasEvenLeft() ? 'unrecognized-even-tag' : null);
-  if (flaw !== null) return { kind: 'cenotaph', etching: etching?.rune ?? null, flaw, mint };
-  return { kind: 'runestone', edicts, etching, mint, pointer };
+  const named = etching?.rune ?? null;
+  if (typeof body === 'string') return { kind: 'cenotaph', etching: named, flaw: body, mint };
+  const flaw = etchingFlaw(bits, etching) ?? (fields.hasEvenLeft() ? 'unrecognized-even-tag' : null);
+  if (flaw !== null) return { kind: 'cenotaph', etching: named, flaw, mint };
+  return { kind: 'runestone', edicts: body, etching, mint, pointer };
 }
 
 const flawed = (flaw: Flaw): Cenotaph => ({ kind: 'cenotaph', etching: null, flaw, mint: null });
@@ -64,20 +67,15 @@ function readBody(
   integers: readonly U128[],
   fieldsEnd: number,
   outputCount: number,
-  edicts: Edict[],
-): Flaw | null {
-  if (fieldsEnd === integers.length) return null;
+): readonly Edict[] | Flaw {
+  if (fieldsEnd === integers.length) return noEdicts;
   if (integers[fieldsEnd] !== tags.body) return 'truncated-field';
-  return readEdicts(integers, fieldsEnd + 1, outputCount, edicts);
+  return readEdicts(integers, fieldsEnd + 1, outputCount);
 }
 
-/** Appends the edicts of a body. Each id is stored as the difference to the id before. Returns the first flaw. */
-function readEdicts(
-  integers: readonly U128[],
-  start: number,
-  outputCount: number,
-  edicts: Edict[],
-): Flaw | null {
+/** The edicts of a body, or its first flaw. Each id is stored as the difference to the id before. */
+function readEdicts(integers: readonly U128[], start: number, outputCount: number): readonly Edict[] | Flaw {
+  let edicts: Edict[] | null = null;
   let id: RuneId = { block: zeroU128, tx: 0 };
   for (let place = start; place < integers.length; place += integersOfEdict) {
     if (place + integersOfEdict > integers.length) return 'trailing-integers';
@@ -86,18 +84,21 @@ function readEdicts(
     const output = integers[place + 3]!;
     if (typeof output !== 'number' || output > outputCount) return 'edict-output';
     id = next;
-    edicts.push({ id, amount: integers[place + 2]!, output });
+    const edict = { id, amount: integers[place + 2]!, output };
+    // most runestones have one edict, and a list that grows would reserve room for 17
+    if (edicts === null) edicts = [edict];
+    else edicts.push(edict);
   }
-  return null;
+  return edicts ?? noEdicts;
 }
 
 function nextId(id: RuneId, blockStep: U128, txStep: U128): RuneId | null {
   if (typeof txStep !== 'number') return null;
   if (blockStep === 0 && txStep === 0) return id;
-  if (blockStep > maxU64) return null;
+  if (isAbove(blockStep, maxU64)) return null;
   const block = sumU128(id.block, blockStep);
   const tx = blockStep === 0 ? id.tx + txStep : txStep;
-  if (block > maxU64 || tx > maxU32 || !isRuneId(block, tx)) return null;
+  if (isAbove(block, maxU64) || tx > maxU32 || !isRuneId(block, tx)) return null;
   return { block, tx };
 }
 
@@ -145,8 +146,8 @@ function takeTerms(fields: Fields): Terms {
 function takeMint(fields: Fields): RuneId | null {
   const block = fields.value(tags.mint, 0);
   const tx = fields.value(tags.mint, 1);
-  if (block === null || typeof tx !== 'number' || block > maxU64 || tx > maxU32 || !isRuneId(block, tx))
-    return null;
+  if (block === null || typeof tx !== 'number' || isAbove(block, maxU64)) return null;
+  if (tx > maxU32 || !isRuneId(block, tx)) return null;
   fields.markTaken(tags.mint);
   return { block, tx };
 }

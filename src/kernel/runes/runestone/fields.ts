@@ -1,4 +1,4 @@
-import type { U128 } from '#kernel/runes/u128.ts';
+import { isAbove, type U128 } from '#kernel/runes/u128.ts';
 import { tags } from './tags.ts';
 
 /** Number of values that a mint has. Every other tag has one value. */
@@ -31,10 +31,13 @@ export class Fields {
     this.#taken |= 1 << tag;
   }
 
-  /** Takes the first value of a tag. A value above `max` stays, and is treated as absent. */
+  /**
+   * Takes the first value of a tag. A value above `max` stays, and is treated as absent. `max` is above all safe
+   * integers.
+   */
   take(tag: number, max: bigint): U128 | null {
     const value = this.value(tag, 0);
-    if (value === null || value > max) return null;
+    if (value === null || isAbove(value, max)) return null;
     this.markTaken(tag);
     return value;
   }

@@ -22,19 +22,19 @@ export interface Payload {
 /** The data of all pushes after OP_RETURN OP_13, joined. Returns a flaw if the script has anything else. */
 export function payloadOf(bytes: Uint8Array, start: number, end: number): Payload | Flaw {
   let at = start + prefixLength;
-  const pushes: Uint8Array[] = [];
+  let pushes: Uint8Array[] | null = null;
   let only: Payload | null = null;
   while (at < end) {
     if (bytes[at]! > opPushData4) return 'opcode';
     const push = pushAt(bytes, at, end);
     if (push === null) return 'invalid-script';
     // nearly every runestone has one push, which is read without copying
-    if (only === null && push.end === end && pushes.length === 0) only = { bytes, start: push.start, end };
-    else if (push.end > push.start) pushes.push(bytes.subarray(push.start, push.end));
+    if (push.end === end && pushes === null) only = { bytes, start: push.start, end };
+    else if (push.end > push.start) (pushes ??= []).push(bytes.subarray(push.start, push.end));
     at = push.end;
   }
   if (only !== null) return only;
-  const joined = Buffer.concat(pushes);
+  const joined = Buffer.concat(pushes ?? []);
   return { bytes: joined, start: 0, end: joined.length };
 }
 
