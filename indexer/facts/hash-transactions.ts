@@ -1,5 +1,6 @@
+import { addStripped } from '#indexer/source/add-stripped.ts';
 import type { HashTree } from '#indexer/source/hash-tree.ts';
-import { type BlockLayout, lockTimeLength, versionLength } from '#indexer/transaction/block-layout.ts';
+import type { BlockLayout } from '#indexer/transaction/block-layout.ts';
 
 /**
  * Sets the leaves of a tree to the txids of a block. Cost: sha256 twice over every transaction without its witnesses,
@@ -20,13 +21,6 @@ export function addTransaction(
   layout: BlockLayout,
   tx: number,
 ): void {
-  const { start, inputsAt, outputsEnd } = layout;
-  const from = start[tx]!;
-  const end = start[tx + 1]!;
-  if (layout.hasWitness(tx)) {
-    const body = [inputsAt[tx]!, outputsEnd[tx]!] as const;
-    txids.add(leaf, block, [from, from + versionLength], body, [end - lockTimeLength, end]);
-  } else {
-    txids.add(leaf, block, [from, end]);
-  }
+  const { start, outputsEnd } = layout;
+  addStripped(txids, leaf, block, start[tx]!, outputsEnd[tx]!, start[tx + 1]!);
 }

@@ -1,9 +1,4 @@
-import {
-  BlockLayout,
-  headerLength,
-  lockTimeLength,
-  versionLength,
-} from '#indexer/transaction/block-layout.ts';
+import { BlockLayout, headerLength } from '#indexer/transaction/block-layout.ts';
 import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
 import { type BrokenBlock, readLayout } from '#indexer/transaction/read-layout.ts';
 import { OutputWalk } from '#indexer/transaction/transaction-parts.ts';
@@ -12,6 +7,7 @@ import { hasProofOfWork } from '#kernel/bitcoin/proof-of-work.ts';
 import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
+import { addStripped } from './add-stripped.ts';
 import { DistinctInputs } from './distinct-inputs.ts';
 import { HashTree } from './hash-tree.ts';
 
@@ -119,7 +115,7 @@ const inputs = new DistinctInputs();
 
 /** Fills the trees of txids and wtxids. */
 function hashTransactions(block: Uint8Array, layout: BlockLayout): { weight: number; anyWitness: boolean } {
-  const { start, inputsAt, outputsEnd, transactionCount } = layout;
+  const { start, outputsEnd, transactionCount } = layout;
   txids.reset(transactionCount);
   wtxids.reset(transactionCount);
   let strippedLength = start[0]!;
@@ -127,18 +123,10 @@ function hashTransactions(block: Uint8Array, layout: BlockLayout): { weight: num
   for (let tx = 0; tx < transactionCount; tx++) {
     const from = start[tx]!;
     const end = start[tx + 1]!;
-    const whole = [from, end] as const;
-    if (layout.hasWitness(tx)) {
-      anyWitness = true;
-      const body = [inputsAt[tx]!, outputsEnd[tx]!] as const;
-      strippedLength += versionLength + (body[1] - body[0]) + lockTimeLength;
-      txids.add(tx, block, [from, from + versionLength], body, [end - lockTimeLength, end]);
-    } else {
-      strippedLength += end - from;
-      txids.add(tx, block, whole);
-    }
+    if (layout.hasWitness(tx)) anyWitness = true;
+    strippedLength += addStripped(txids, tx, block, from, outputsEnd[tx]!, end);
     // the wtxid of a coinbase is zero by rule, because the coinbase has the commitment
-    if (tx > 0) wtxids.add(tx, block, whole);
+    if (tx > 0) wtxids.add(tx, block, [from, end]);
   }
   return { weight: strippedLength * (witnessScaleFactor - 1) + block.length, anyWitness };
 }

@@ -20,7 +20,8 @@ export const outpointLength = 36;
 export const sequenceLength = 4;
 export const valueLength = 8;
 const txidLength = 32;
-const markerLength = 2;
+/** Length of marker and flag together. */
+export const markerLength = 2;
 const witnessFlag = 1;
 /** First byte of an annex, which is the last item of a taproot witness (BIP 341). */
 export const annexPrefix = 0x50;

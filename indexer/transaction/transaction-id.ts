@@ -1,9 +1,7 @@
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
-import { lockTimeLength, versionLength } from './block-layout.ts';
+import { lockTimeLength, markerLength, versionLength } from './block-layout.ts';
 import { doubleSha256 } from './double-sha256.ts';
 import { hasMarker, OutputWalk } from './transaction-parts.ts';
-
-const markerLength = 2;
 
 let scratch = new Uint8Array(4096);
 

@@ -1,4 +1,4 @@
-import { outpointLength, sequenceLength, valueLength, versionLength } from './block-layout.ts';
+import { markerLength, outpointLength, sequenceLength, valueLength, versionLength } from './block-layout.ts';
 import { afterSized, compactSizeLength, knownCompactSize } from './compact-size.ts';
 
 /**
@@ -13,7 +13,7 @@ export function hasMarker(bytes: Uint8Array, start: number): boolean {
 
 /** Offset of the input count of the transaction at `start`. */
 const inputsAt = (bytes: Uint8Array, start: number): number =>
-  start + versionLength + (hasMarker(bytes, start) ? 2 : 0);
+  start + versionLength + (hasMarker(bytes, start) ? markerLength : 0);
 
 /** Offsets of the outpoints that a transaction spends. Inputs must be requested in ascending order. */
 export class InputWalk {

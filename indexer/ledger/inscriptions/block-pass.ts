@@ -10,6 +10,7 @@ import { type InscriptionKey, trustedInscriptionKey } from '#kernel/primitives/i
 import { Floating } from './floating.ts';
 import { InscriptionRows } from './inscription-rows.ts';
 import { LocationRows, type OutputPlace } from './location-rows.ts';
+import { MovingTxids } from './moving-txids.ts';
 import { RunningTotals } from './running-totals.ts';
 
 /** Bits of `BlockPass.traits`. */
@@ -81,6 +82,7 @@ export class BlockPass {
   oldTaken = 0;
   oldPlaced = 0;
 
+  #movingTxids: MovingTxids | null = null;
   #txids = new Uint8Array(32 * 16);
   #txidCount = 0;
 
@@ -152,13 +154,15 @@ export class BlockPass {
 
   /**
    * The txid of a transaction. If the block was not checked, the parser only knows the txids of reveals, so other txids
-   * are hashed here.
+   * are hashed here. Transactions are requested in the order of the block, except the coinbase, which comes last.
    */
   txidOf(tx: number): Txid {
     const { txStart, txOutputs, txTxid } = this.columns;
     if (txTxid.length > 0) return trustedTxid(txTxid.subarray(tx * 32, tx * 32 + 32));
-    const [start, end] = [txStart[tx]!, txStart[tx + 1]!];
-    return transactionId(this.block, start, txOutputs[tx]!, end);
+    this.#movingTxids ??= new MovingTxids(this.block, this.columns, this.input.held);
+    const known = this.#movingTxids.of(tx);
+    if (known !== null) return known;
+    return transactionId(this.block, txStart[tx]!, txOutputs[tx]!, txStart[tx + 1]!);
   }
 
   /** Adds a txid to the block's table. Returns its row. */

@@ -150,6 +150,20 @@ describe('runestone candidates', () => {
     const { facts } = factsOf(bytes, null);
     expect(runestonesIn(bytes, facts.runestoneCandidates)).toEqual(['1:0 6a5d', '1:1 6a5d0100']);
   });
+
+  test('are all found in a block with more of them than the room for a usual block', () => {
+    const script = Uint8Array.of(0x6a, 0x5d, 0);
+    const outputs = Array.from({ length: 5000 }, () => ({ value: 0n, script }));
+    for (const count of [5000, 2]) {
+      const bytes = blockOf([transaction([{}]), transaction([{}], outputs.slice(0, count))]);
+      const found = runestonesIn(
+        bytes,
+        factsOf(bytes, null, ['runestone-candidates']).facts.runestoneCandidates,
+      );
+      expect(found.length).toBe(count);
+      expect(found).toEqual(naiveRunestones(Block.fromBuffer(Buffer.from(bytes)).transactions ?? []));
+    }
+  });
 });
 
 describe('signatures', () => {
