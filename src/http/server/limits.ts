@@ -45,8 +45,9 @@ export const limits = {
   freeBodyBytes: 64 * 1024,
   /**
    * Maximum number of bytes of all bodies that are being read, parsed or answered, and of the bodies of one client. One
-   * client's maximum is the size of the largest body. In addition, the thread holds four times the body that it parses.
-   * Three orders of 50 MB fit, each with 67 MB as base64. With a fourth order, the process took more than 900 MB.
+   * client's maximum is the size of the largest body. In addition, the thread holds up to four times the body that it
+   * parses, if long texts of the body have escapes or are not ASCII (plain-texts.ts). Three orders of 50 MB fit, each
+   * with 67 MB as base64.
    */
   bodyRoom: { totalBytes: 210_000_000, eachBytes: 100_000_000 },
   /** Maximum number of hashes in one request. */

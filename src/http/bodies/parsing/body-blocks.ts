@@ -67,7 +67,10 @@ export class BodyBlocks {
   }
 }
 
-/** Joins the bytes of all blocks. If there is only one block, its bytes are not copied. */
+/**
+ * Joins the bytes of all blocks. If there is only one block, its bytes are not copied. Several blocks are emptied, so
+ * that the bytes are not in memory twice.
+ */
 export function joinBlocks(blocks: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
   const [first] = blocks;
   if (blocks.length === 1 && first !== undefined) return first;
@@ -76,6 +79,10 @@ export function joinBlocks(blocks: readonly Uint8Array<ArrayBuffer>[]): Uint8Arr
   for (const block of blocks) {
     joined.set(block, place);
     place += block.byteLength;
+    release(block);
   }
   return joined;
 }
+
+/** Frees the memory of bytes that are no longer needed, before garbage is collected. */
+export const release = ({ buffer }: Uint8Array<ArrayBuffer>): void => void buffer.transfer(0);

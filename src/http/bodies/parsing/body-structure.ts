@@ -68,7 +68,7 @@ function jsonFault(given: Uint8Array, bounds: StructureBounds): StructureFault |
 }
 
 /** Returns the position of the quote that ends a string, or the length of the bytes if the string does not end. */
-function endOfString(bytes: Buffer, start: number): number {
+export function endOfString(bytes: Buffer, start: number): number {
   for (let end = bytes.indexOf(quote, start + 1); end !== -1; end = bytes.indexOf(quote, end + 1)) {
     let first = end;
     while (bytes[first - 1] === backslash) first--;

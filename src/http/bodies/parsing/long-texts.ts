@@ -42,37 +42,74 @@ export function textBytes(text: BodyText): number {
   return typeof text === 'string' ? Buffer.byteLength(text) : text.byteLength;
 }
 
+/** A JSON value in which long texts were replaced by their bytes. */
+interface LiftedValue {
+  readonly value: unknown;
+  /** The buffers of all bytes in the value. */
+  readonly buffers: readonly ArrayBuffer[];
+}
+
+interface LiftOptions {
+  /**
+   * Names of the fields that may be long, or that are lists with long texts. Texts of other fields are cut. True if all
+   * fields may be long.
+   */
+  readonly names?: LongTexts;
+  /** The texts that marks of the value stand for (plain-texts.ts). */
+  readonly marked?: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
+}
+
 /**
- * Replaces each long text in a JSON value by its bytes. All bytes are in one buffer. The given value is changed. If the
- * value is itself a long text, its bytes are returned.
- *
- * @param names names of the fields that may be long, or that are lists with long texts; texts of other fields are cut.
- *   True if all fields may be long
+ * Minimum share of a body that its marked texts must have, so that they stay views of the body. A smaller share is
+ * copied, and the rest of the body is freed.
+ */
+const keptShare = 0.75;
+
+/**
+ * Replaces each long text in a JSON value by its bytes. The given value is changed. If the value is itself a long text,
+ * its bytes are returned.
  */
 export function liftLongTexts(
   value: unknown,
-  names: LongTexts = true,
-): { value: unknown; buffer: ArrayBuffer | null } {
+  { names = true, marked = new Map() }: LiftOptions = {},
+): LiftedValue {
   const root = { value };
   const mayBeLong = typeof names === 'boolean' ? null : new Set(names);
-  const places = longTextsIn(root).map(
+  const places = longTextsIn(root, marked).map(
     (place): TextPlace =>
-      mayBeLong === null || mayBeLong.has(place.field)
-        ? place
-        : { ...place, text: place.text.slice(0, cutChars) },
+      mayBeLong === null || mayBeLong.has(place.field) ? place : { ...place, text: beginningOf(place.text) },
   );
-  if (places.length === 0) return { value, buffer: null };
-  const lengths = places.map(({ text }) => Buffer.byteLength(text));
+  const kept = places.filter(isMarked);
+  const body = kept[0]?.text.buffer;
+  const keptBytes = kept.reduce((sum, { text }) => sum + text.byteLength, 0);
+  const isKept = body !== undefined && keptBytes >= keptShare * body.byteLength;
+  if (isKept) for (const { holder, name, text } of kept) holder[name] = text;
+  const buffers = copyTexts(isKept ? places.filter((place) => !isMarked(place)) : places);
+  return { value: root.value, buffers: isKept ? [body, ...buffers] : buffers };
+}
+
+const isMarked = (place: TextPlace): place is TextPlace & { readonly text: Uint8Array<ArrayBuffer> } =>
+  typeof place.text !== 'string';
+
+/** The first characters of a text. A marked text is ASCII, so its characters are bytes. */
+const beginningOf = (text: BodyText): BodyText =>
+  typeof text === 'string' ? text.slice(0, cutChars) : text.subarray(0, cutChars);
+
+/** Copies texts into one buffer, and puts views of the copies in their places. */
+function copyTexts(places: readonly TextPlace[]): ArrayBuffer[] {
+  if (places.length === 0) return [];
+  const lengths = places.map(({ text }) => textBytes(text));
   const bytes = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0));
   const encoder = new TextEncoder();
   let start = 0;
   for (const [index, { holder, name, text }] of places.entries()) {
     const view = bytes.subarray(start, start + (lengths[index] ?? 0));
-    encoder.encodeInto(text, view);
+    if (typeof text === 'string') encoder.encodeInto(text, view);
+    else view.set(text);
     holder[name] = view;
     start += view.byteLength;
   }
-  return { value: root.value, buffer: bytes.buffer };
+  return [bytes.buffer];
 }
 
 interface TextPlace {
@@ -80,11 +117,11 @@ interface TextPlace {
   readonly name: string;
   /** Name of the field. For an item of a list, the name of the list. */
   readonly field: string;
-  readonly text: string;
+  readonly text: BodyText;
 }
 
 /** Finds long texts without recursion, because JSON can be nested as deeply as a body is long. */
-function longTextsIn(root: Record<string, unknown>): TextPlace[] {
+function longTextsIn(root: Record<string, unknown>, marked: NonNullable<LiftOptions['marked']>): TextPlace[] {
   const places: TextPlace[] = [];
   const left: { readonly holder: Record<string, unknown>; readonly list: string | null }[] = [
     { holder: root, list: null },
@@ -94,14 +131,17 @@ function longTextsIn(root: Record<string, unknown>): TextPlace[] {
     for (const [name, part] of Object.entries(holder)) {
       const field = list ?? name;
       if (typeof part === 'string') {
-        // each UTF-16 unit of a text has at least one byte and at most three
-        if (part.length * 3 >= longTextBytes && Buffer.byteLength(part) >= longTextBytes) {
-          places.push({ holder, name, field, text: part });
-        }
+        const text = marked.get(part) ?? part;
+        if (isLong(text)) places.push({ holder, name, field, text });
       } else if (typeof part === 'object' && part !== null) {
         left.push({ holder: part as Record<string, unknown>, list: Array.isArray(part) ? field : null });
       }
     }
   }
   return places;
+}
+
+function isLong(text: BodyText): boolean {
+  // each UTF-16 unit of a text has at least one byte and at most three
+  return text.length * 3 >= longTextBytes && textBytes(text) >= longTextBytes;
 }

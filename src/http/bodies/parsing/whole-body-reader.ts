@@ -42,12 +42,13 @@ export class WholeBodyReader implements BodyReader {
 
   async end(): Promise<ParsedBody> {
     const { kind, small, large, longTexts, thread } = this.#options;
-    const blocks = this.#blocks.blocks();
+    let blocks = this.#blocks.blocks();
     if (this.#blocks.byteLength <= small.bytes) {
       const bytes = joinBlocks(blocks);
       const fault = structureFault(kind, bytes, small);
       if (fault === null) return parseBody(kind, bytes);
       if (large === null || fault.bound === 'depth') return { ok: false, message: fault.message };
+      blocks = [bytes];
     }
     return thread.parse({ kind, blocks, bounds: large ?? small, longTexts });
   }

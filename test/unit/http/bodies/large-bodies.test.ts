@@ -1,16 +1,23 @@
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
+import { transferableSymbol, valueSymbol } from 'piscina';
 import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import parse from '#http/bodies/parsing/body.worker.ts';
 import { BodyBlocks, joinBlocks } from '#http/bodies/parsing/body-blocks.ts';
+import type { StructureBounds } from '#http/bodies/parsing/body-structure.ts';
 import { bodyText, liftLongTexts, longTextBytes, textBytes } from '#http/bodies/parsing/long-texts.ts';
+import { parseBody } from '#http/bodies/parsing/parse-body.ts';
+import { shortenPlainTexts } from '#http/bodies/parsing/plain-texts.ts';
 import type { TextList } from '#http/bodies/parsing/text-list.ts';
 import { TextListReader } from '#http/bodies/parsing/text-list-reader.ts';
 import { batchBody, batchOf } from '#http/ord/answers/batch.ts';
 import { open } from '#http/server/access/guard.ts';
-import { bodyLimits } from '#http/server/limits.ts';
+import { bodyLimits, bodyStructure } from '#http/server/limits.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
 import { createRoutesApp } from '#test/support/http/routes-app.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 
 describe('the blocks of a body', () => {
   test('hold its bytes, with any chunks, and with or without a stated length', () => {
@@ -144,8 +151,8 @@ describe('long texts', () => {
 
   test('become bytes anywhere, and no other value changes', () => {
     const given = { a: [long, 'short', 1, null, { b: `${long}x` }], c: long.slice(1), d: true };
-    const { value, buffer } = liftLongTexts(structuredClone(given));
-    expect(buffer?.byteLength).toBe(2 * longTextBytes + 1);
+    const { value, buffers } = liftLongTexts(structuredClone(given));
+    expect(buffers.map(({ byteLength }) => byteLength)).toEqual([2 * longTextBytes + 1]);
     expect(value).toEqual({
       a: [
         new Uint8Array(Buffer.from(long)),
@@ -157,19 +164,98 @@ describe('long texts', () => {
       c: long.slice(1),
       d: true,
     });
-    expect(liftLongTexts('short')).toEqual({ value: 'short', buffer: null });
+    expect(liftLongTexts('short')).toEqual({ value: 'short', buffers: [] });
     // of fields that are not contents, only as much is kept as proves that they are too long
     const junk = 'j'.repeat(1_000_000);
-    const cut = liftLongTexts({ data: long, deep: [{ junk }] }, ['data']);
+    const cut = liftLongTexts({ data: long, deep: [{ junk }] }, { names: ['data'] });
     expect(cut.value).toEqual({
       data: new Uint8Array(Buffer.from(long)),
       deep: [{ junk: new Uint8Array(Buffer.from(junk.slice(0, 4097))) }],
     });
-    expect(cut.buffer!.byteLength).toBe(Buffer.byteLength(long) + 4097);
+    expect(cut.buffers[0]!.byteLength).toBe(Buffer.byteLength(long) + 4097);
     expect(liftLongTexts(long).value).toEqual(new Uint8Array(Buffer.from(long)));
     expect([textBytes(long), textBytes(Buffer.from(long) as Uint8Array<ArrayBuffer>)]).toEqual([
       longTextBytes,
       longTextBytes,
+    ]);
+  });
+});
+
+describe('long plain texts', () => {
+  const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(text));
+  /** Parses a body with the function of the thread. The body must be freed, unless the value has views of it. */
+  function parsed(
+    bytes: Uint8Array<ArrayBuffer>,
+    names: readonly string[],
+    bounds: StructureBounds = bodyStructure.large,
+  ) {
+    const body = bytes.buffer;
+    const result = parse({ kind: 'json', blocks: [bytes], bounds, longTexts: names }) as
+      | { readonly ok: false }
+      | { readonly [transferableSymbol]: ArrayBuffer[]; readonly [valueSymbol]: { readonly value: unknown } };
+    const isFailed = 'ok' in result;
+    const isKept = !isFailed && result[transferableSymbol].includes(body);
+    if (!isKept) expect(body.byteLength).toBe(0);
+    return isFailed ? result : result[valueSymbol].value;
+  }
+  /** Parses a body without marks. */
+  function parsedWhole(bytes: Uint8Array<ArrayBuffer>, names: readonly string[]): unknown {
+    const body = parseBody('json', bytes);
+    return body.ok ? liftLongTexts(body.value, { names }).value : body;
+  }
+
+  test('have the same bytes as parsed texts, and the same faults, in any JSON and with any bytes changed', () => {
+    const unit = fc.constantFrom('a', 'Z', ' ', '~', '"', '\\', '\n', '\u0000', '\u007f', 'é', '\ud800', '/');
+    const text = fc
+      .tuple(unit, fc.constantFrom(1, 2000, 4095, 4096, 9000))
+      .map(([one, count]) => one.repeat(count));
+    const plain = fc.nat(6000).map((count) => 'data:,'.padEnd(count, 'x'));
+    const value = fc.letrec((tie) => ({
+      any: fc.oneof({ maxDepth: 3 }, text, plain, fc.double(), tie('list'), tie('object')),
+      list: fc.array(tie('any'), { maxLength: 4 }),
+      object: fc.dictionary(fc.oneof(fc.constantFrom('data', 'junk', '__proto__'), plain), tie('any'), {
+        maxKeys: 4,
+      }),
+    })).any;
+    const change = fc.tuple(fc.nat(), fc.constantFrom(...Buffer.from('"\\[]{},:0 \n')));
+    fc.assert(
+      fc.property(value, fc.array(change, { maxLength: 2 }), fc.boolean(), (given, changes, isSpaced) => {
+        const bytes = bytesOf(JSON.stringify(given, null, isSpaced ? '\t' : ''));
+        for (const [place, byte] of changes) bytes[place % bytes.length] = byte;
+        const wanted = parsedWhole(bytes.slice(), ['data']);
+        expect(isDeepStrictEqual(parsed(bytes.slice(), ['data']), wanted)).toBe(true);
+      }),
+      { numRuns: propertyRuns(300) },
+    );
+  });
+
+  test('are freed with their body if it is refused', () => {
+    const long = 'x'.repeat(8000);
+    expect(parsed(bytesOf(JSON.stringify([long, 1, 2, 3])), ['data'], { marks: 2, depth: 500 })).toEqual({
+      ok: false,
+      message: 'the body has more than 2 brackets, commas and colons',
+    });
+    expect(parsed(bytesOf(`["${long}",]`), ['data'])).toEqual({ ok: false, message: 'the body is not JSON' });
+    expect(parsed(bytesOf(JSON.stringify([long, '\u0000'])), ['data'])).toMatchObject({ ok: false });
+  });
+
+  test('stay views of the body if they are most of it, and are copied if not', () => {
+    const data = 'x'.repeat(8000);
+    const share = (junk: string): readonly [boolean, unknown] => {
+      const bytes = bytesOf(JSON.stringify({ data, junk }));
+      const { bytes: short, texts } = shortenPlainTexts(bytes);
+      expect(short.byteLength).toBeLessThan(300);
+      const { value, buffers } = liftLongTexts(JSON.parse(Buffer.from(short).toString()), {
+        names: ['data'],
+        marked: texts,
+      });
+      expect(buffers).toHaveLength(1);
+      return [buffers[0] === bytes.buffer, value];
+    };
+    expect(share('short')).toEqual([true, { data: bytesOf(data), junk: 'short' }]);
+    expect(share('j'.repeat(20_000))).toEqual([
+      false,
+      { data: bytesOf(data), junk: bytesOf('j'.repeat(4097)) },
     ]);
   });
 });
