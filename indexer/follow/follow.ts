@@ -11,7 +11,6 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight, genesisHeight, type Height } from '#kernel/primitives/height.ts';
-import { inBoundedSpace } from '#kernel/process/new-space.ts';
 import { Patience } from '#kernel/retry.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 import { diskNeed } from './disk-need.ts';
@@ -89,6 +88,8 @@ class Follower {
   #inscriptions = 0;
   #blocksTotal = 0;
   #sourceHeight = 0;
+  /** True if the last plan found that our tip is the source's tip. */
+  #isAtTip = false;
   readonly #sizes = new LoadSizes();
 
   constructor(options: FollowOptions) {
@@ -138,7 +139,9 @@ class Follower {
     try {
       const end = await this.#round();
       this.#patience.reset();
-      if (end === 'idle' && isLive(source)) await source.news(bounds?.pollMs ?? pollEveryMs, signal);
+      if (end === 'idle' && isLive(source)) {
+        await source.news(bounds?.pollMs ?? pollEveryMs, signal, this.#isAtTip);
+      }
       return end;
     } catch (error) {
       const failure = postgresFailure(error);
@@ -192,6 +195,7 @@ class Follower {
     const { plan, sourceTip } = await makePlan(session.writer, ends, source, signal);
     this.#status.set({ sourceTip });
     this.#sourceHeight = sourceTip?.height ?? 0;
+    this.#isAtTip = writer.tip !== null && isSameBlock(writer.tip, sourceTip);
     switch (plan.kind) {
       case 'refuse':
         throw new AppError('network_mismatch', `${source.name} and the indexed chain share no block.`);
@@ -243,7 +247,7 @@ class Follower {
     }
     const { activity } = this.#options;
     const load = (): Promise<void> => this.#apply(refs, isBulk, session, writer);
-    const work = isBulk ? (): Promise<void> => inBoundedSpace(() => withRareCollections(load)) : load;
+    const work = isBulk ? (): Promise<void> => withRareCollections(load) : load;
     await (activity === undefined ? work() : activity.during(work));
     return 'again';
   }
@@ -398,11 +402,7 @@ function isInterruption(failure: unknown): boolean {
  * changed the tables.
  */
 function checkTip(remembered: BlockRef | null, stored: BlockRef | null): void {
-  const isSame =
-    remembered === null || stored === null
-      ? remembered === stored
-      : Buffer.compare(remembered.hash, stored.hash) === 0;
-  if (isSame) return;
+  if (isSameBlock(remembered, stored)) return;
   throw new AppError(
     'tip_changed',
     'The tip is not where this process left it, because another process wrote to the database.',
@@ -411,4 +411,8 @@ function checkTip(remembered: BlockRef | null, stored: BlockRef | null): void {
       found: stored?.height ?? null,
     },
   );
+}
+
+function isSameBlock(a: BlockRef | null, b: BlockRef | null): boolean {
+  return a === null || b === null ? a === b : Buffer.compare(a.hash, b.hash) === 0;
 }

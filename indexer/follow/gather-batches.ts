@@ -16,7 +16,7 @@ export const batchBounds: BatchBounds = {
   envelopesMax: 10_000,
   // Bounds batches of empty blocks, which cost one row each. This many take far less than a second.
   blocksMax: 1000,
-  // Less than the idle buffers of the pool (`idleBytesMax`, 48 MB), so that all buffers of a batch are reused. Four
+  // Less than the idle buffers of the pool (`idleBytesMax`, 64 MB), so that all buffers of a batch are reused. Four
   // usual blocks of 2 MB, with their spent outputs and columns, take 20 MB of buffers.
   heldBytesMax: 32 * 1024 * 1024,
 };

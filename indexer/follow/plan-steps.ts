@@ -44,12 +44,14 @@ export async function makePlan(
   signal: AbortSignal,
 ): Promise<Planned> {
   for (let attempt = 0; attempt < restartsMax; attempt++) {
-    const theirs = isLive(source) ? new LiveChain(source, signal) : await RestingChain.of(source);
+    const theirs = isLive(source)
+      ? new LiveChain(source, signal, ends?.tip ?? null)
+      : await RestingChain.of(source);
     const planned = await decide(client, ends, theirs, isLive(source) ? 'weigh' : 'take');
     if (planned === null) continue;
     if (planned.plan.kind !== 'wait' || !isLive(source) || ends === null) return planned;
     if (!(await source.isInvalid(ends.tip.hash, signal))) return planned;
-    const taken = await decide(client, ends, new LiveChain(source, signal), 'take');
+    const taken = await decide(client, ends, new LiveChain(source, signal, ends.tip), 'take');
     if (taken !== null) return taken;
   }
   throw new AppError('node_answer_invalid', `The headers of ${source.name} do not form a chain.`);
@@ -158,12 +160,15 @@ class LiveChain implements TheirChain {
   isComplete = false;
   readonly #source: LiveBlockSource;
   readonly #signal: AbortSignal;
+  readonly #ourTip: BlockRef | null;
   #lowest: HeaderRef | null = null;
   #highest: HeaderRef | null = null;
 
-  constructor(source: LiveBlockSource, signal: AbortSignal) {
+  /** @param ourTip the block that the node's chain probably has, too */
+  constructor(source: LiveBlockSource, signal: AbortSignal, ourTip: BlockRef | null) {
     this.#source = source;
     this.#signal = signal;
+    this.#ourTip = ourTip;
   }
 
   /** True if our chain has every block that matters, because a node has all blocks. */
@@ -208,7 +213,8 @@ class LiveChain implements TheirChain {
     const headers: HeaderRef[] = [];
     for (let at = from; at < end; at = asHeight(from + headers.length)) {
       const count = Math.min(pageHeaders, end - at);
-      const page = await this.#source.headers(at, count, this.#signal);
+      const expected = at === this.#ourTip?.height ? this.#ourTip.hash : undefined;
+      const page = await this.#source.headers(at, count, this.#signal, expected);
       if (!isRun(headers.at(-1) ?? null, page)) return null;
       headers.push(...page);
       if (page.length < count) break;

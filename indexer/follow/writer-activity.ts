@@ -24,9 +24,17 @@ export class WriterActivity {
     }
   }
 
-  /** Resolves when no blocks are being applied. Throws the reason of the signal. */
-  async idle(signal: AbortSignal): Promise<void> {
-    while (this.#isBusy) await sleep(lookEveryMs, undefined, { signal });
+  /** Resolves when blocks are being applied, after `mostMs` at the latest. Throws the reason of the signal. */
+  async begun(signal: AbortSignal, mostMs: number): Promise<void> {
+    const end = performance.now() + mostMs;
+    while (!this.#isBusy && performance.now() < end) await sleep(lookEveryMs, undefined, { signal });
+    signal.throwIfAborted();
+  }
+
+  /** Resolves when no blocks are being applied, after `mostMs` at the latest. Throws the reason of the signal. */
+  async idle(signal: AbortSignal, mostMs = Number.POSITIVE_INFINITY): Promise<void> {
+    const end = performance.now() + mostMs;
+    while (this.#isBusy && performance.now() < end) await sleep(lookEveryMs, undefined, { signal });
     signal.throwIfAborted();
   }
 }

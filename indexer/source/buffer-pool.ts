@@ -10,7 +10,7 @@ const smallest = 4 * 1024;
  * Maximum number of bytes of idle buffers: the buffers of a batch (`heldBytesMax`), and those of the blocks that are
  * read ahead.
  */
-export const idleBytesMax = 48 * 1024 * 1024;
+export const idleBytesMax = 64 * 1024 * 1024;
 
 /**
  * Size of the buffer for a block. Sizes are powers of two, so that a buffer is large enough for almost every later

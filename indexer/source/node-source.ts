@@ -1,9 +1,12 @@
-import type { Island } from '#kernel/contracts/block-source.ts';
-import type { HeaderRef, LiveBlockSource } from '#kernel/contracts/live-source.ts';
+import type { Island, SourceBlock } from '#kernel/contracts/block-source.ts';
+import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
+import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { Retry } from '#kernel/retry.ts';
 import type { BitcoinNode } from '#node/bitcoin-node.ts';
+import type { ReadOptions } from '#node/bulk-reads.ts';
+import { AnnouncedBlock } from './announced-block.ts';
 import { headersOfOneMoment, isOfInvalidBranch, sizeAt, tipOf } from './node-chain.ts';
 import { NodeNews } from './node-news.ts';
 
@@ -26,8 +29,13 @@ export function openNodeSource(node: BitcoinNode, options: NodeSourceOptions = {
     hasCookieFile: node.hasCookieFile,
   });
   const news = new NodeNews(node.blockMessages);
-  const headers = (from: Height, count: number, signal?: AbortSignal): Promise<HeaderRef[]> =>
-    retry.run(() => headersOfOneMoment(node, from, count, signal), signal);
+  const headers: LiveBlockSource['headers'] = (from, count, signal, expected) =>
+    retry.run(() => headersOfOneMoment(node, from, count, signal, expected), signal);
+  const readBlock = async (hash: BlockHash, options: ReadOptions): Promise<Omit<SourceBlock, 'ref'>> => {
+    const [bytes, spent] = await Promise.all([node.block(hash, options), node.spentOutputs(hash, options)]);
+    return { bytes, spentOutputs: spent.bytes, spentHeights: spent.heights };
+  };
+  const announced = new AnnouncedBlock((hash, signal) => readBlock(hash, { signal }));
   return {
     name: node.name,
     network,
@@ -44,19 +52,22 @@ export function openNodeSource(node: BitcoinNode, options: NodeSourceOptions = {
       const { height } = await tipOf(node.rpc);
       return height < firstHeight ? [] : [{ firstHeight, lastHeight: height, start: {} }];
     },
-    read: (ref, signal, buffers) =>
-      retry.run(async () => {
-        const readOptions = { signal, buffers };
-        const [bytes, spent] = await Promise.all([
-          node.block(ref.hash, readOptions),
-          node.spentOutputs(ref.hash, readOptions),
-        ]);
-        return { ref, bytes, spentOutputs: spent.bytes, spentHeights: spent.heights };
-      }, signal),
+    read: async (ref, signal, buffers) => {
+      const block =
+        (await announced.take(ref.hash)) ??
+        (await retry.run(() => readBlock(ref.hash, { signal, buffers }), signal));
+      return { ref, ...block };
+    },
     sizeOf: (height, signal) => sizeAt(node.rpc, height, signal),
     isInvalid: (hash, signal) => isOfInvalidBranch(node.rpc, hash, signal),
-    news: (timeoutMs, signal) => news.wait(timeoutMs, signal),
+    news: async (timeoutMs, signal, isAtTip = false) => {
+      // the caller has read the chain since the announcement, and did not ask for the block
+      announced.forget();
+      const connected = await news.wait(timeoutMs, signal);
+      if (isAtTip && connected !== null) announced.read(connected, signal);
+    },
     close: async () => {
+      announced.forget();
       news.close();
       await node.close();
     },

@@ -1,6 +1,6 @@
 import type { BatchRpc, NodeAdvice, NodeFacts, NodeMessages, ZmqTopic } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { BlockHash } from '#kernel/primitives/hash.ts';
+import { type BlockHash, displayHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { BlockReads } from './block-reads.ts';
 import { BulkReads, type ReadOptions } from './bulk-reads.ts';
@@ -49,6 +49,11 @@ export interface BitcoinNode {
    * between two calls; the caller must then call again.
    */
   headers(fromHeight: Height, count: number, signal?: AbortSignal): Promise<readonly Uint8Array[] | null>;
+  /**
+   * Headers from a block of the best chain on, at most 2,000, from one request. A shorter list ends at the node's tip.
+   * Returns null if the best chain does not have the block, or if the node has no REST.
+   */
+  headersFrom(first: BlockHash, count: number, signal?: AbortSignal): Promise<readonly Uint8Array[] | null>;
   close(): Promise<void>;
 }
 
@@ -102,6 +107,7 @@ export async function connectNode(
       block: (hash, readOptions) => reads.block(hash, readOptions),
       spentOutputs: (hash, readOptions) => reads.spentOutputs(hash, readOptions),
       headers: (fromHeight, count, signal) => reads.headers(fromHeight, count, signal),
+      headersFrom: (first, count, signal) => reads.headersFrom(displayHash(first), count, signal),
       close: async () => {
         rpc.close();
         await Promise.all([messages.close(), blockMessages.close(), bulk.close()]);

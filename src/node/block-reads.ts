@@ -102,13 +102,28 @@ export class BlockReads {
     if (wanted <= 0) return [];
     const first = await this.#hashAt(height, options);
     if (first === null) return [];
+    const fromRest = await this.#headersByRest(first, wanted, options);
+    const headers = fromRest ?? (await this.#headersByRpc(height, wanted, options));
+    return headers.length > 0 && areLinked(headers, first) ? headers : null;
+  }
+
+  /**
+   * Headers of the best chain from a block on, at most `headersMax`. The node reads them under one lock (Bitcoin Core
+   * rest.cpp, rest_headers), so a list that is shorter than asked ends at the tip. Returns null if the best chain does
+   * not have the block, and if REST cannot answer.
+   */
+  async headersFrom(first: BlockHashHex, count: number, signal?: AbortSignal): Promise<Uint8Array[] | null> {
+    const options = signal === undefined ? {} : { signal };
+    const headers = await this.#headersByRest(first, Math.min(count, headersMax), options);
+    return headers !== null && headers.length > 0 && areLinked(headers, first) ? headers : null;
+  }
+
+  #headersByRest(first: BlockHashHex, wanted: number, options: ReadOptions): Promise<Uint8Array[] | null> {
     const path = `/rest/headers/${wanted}/${first}.bin`;
-    const fromRest = await this.#byRest('headers', path, wanted * headerBytes, options, (bytes) => {
+    return this.#byRest('headers', path, wanted * headerBytes, options, (bytes) => {
       if (bytes.length % headerBytes !== 0) throw truncated(`What ${path} gave`, bytes.length, first);
       return cutHeaders(bytes);
     });
-    const headers = fromRest ?? (await this.#headersByRpc(height, wanted, options));
-    return headers.length > 0 && areLinked(headers, first) ? headers : null;
   }
 
   async #hashAt(height: Height, options: { signal?: AbortSignal }): Promise<BlockHashHex | null> {

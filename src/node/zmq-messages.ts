@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { Subscriber } from 'zeromq';
 import type { NodeMessage, NodeMessages, ZmqTopic } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -15,6 +15,11 @@ const messageBytesMax = 4_000_000;
  * by default).
  */
 const waitingMax = 20_000;
+/**
+ * Maximum number of messages that are taken in one turn of the event loop: a quarter of a millisecond. Without this
+ * bound the thousands of messages before a block would hold up the reading of the block itself.
+ */
+const messagesPerTurn = 16;
 /**
  * How often a heartbeat is sent, in ms. `heartbeatTimeoutMs`: how long to wait until a connection is treated as dead.
  */
@@ -123,5 +128,10 @@ async function receive(
   reader: ZmqReader,
   emit: (message: NodeMessage) => void,
 ): Promise<void> {
-  for await (const frames of socket) for (const message of reader.read(frames)) emit(message);
+  let taken = 0;
+  for await (const frames of socket) {
+    for (const message of reader.read(frames)) emit(message);
+    taken++;
+    if (taken % messagesPerTurn === 0) await nextTurn();
+  }
 }

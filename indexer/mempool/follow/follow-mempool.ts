@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import type { WriterActivity } from '#indexer/follow/writer-activity.ts';
 import { writeProblem } from '#indexer/mempool/store/pending.store.ts';
 import type { NodeFacts, NodeMessages } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -41,12 +42,24 @@ export interface FollowMempoolOptions {
   readonly signal: AbortSignal;
   readonly log: Logger;
   readonly bounds?: Partial<MempoolBounds>;
+  /** The writer of this process. A block that it applies comes first. Absent: no block is applied. */
+  readonly writer?: WriterActivity;
   /** Pause between two attempts if a person must fix the node. Absent: a minute. For tests. */
   readonly mendedEveryMs?: number;
 }
 
 /** Shortest time between two writes, in ms: four writes per second, however many messages arrive. */
 const roundMs = 250;
+/**
+ * How long a round waits after a new block until the writer begins to apply the block, in ms. The writer first makes a
+ * plan, which takes at most half of this time.
+ */
+const writerBeginMs = 250;
+/**
+ * How long a round waits for blocks that are being applied, in ms. A block at the tip takes less. If the writer has many
+ * blocks to apply, rounds run beside it.
+ */
+const writerWaitMs = 1000;
 /** How long to wait after connecting until a subscription is active, in ms. An earlier snapshot could miss messages. */
 const resubscribedMs = 500;
 /** How long the first pause after failures lasts, in ms. `retryMaxMs` is the longest pause. */
@@ -95,9 +108,10 @@ export async function followMempool(options: FollowMempoolOptions): Promise<void
 }
 
 async function followOnce(
-  { node, pool, network, signal, log, bounds = {} }: FollowMempoolOptions,
+  options: FollowMempoolOptions,
   onSession: (session: MempoolSession) => void,
 ): Promise<void> {
+  const { node, pool, network, signal, log, bounds = {} } = options;
   const { spentOutputs } = node;
   const queue = node.facts.zmq.has('sequence') ? new MessageQueue(node.messages) : null;
   try {
@@ -112,7 +126,7 @@ async function followOnce(
       log,
     });
     onSession(session);
-    await follow(session, queue, { signal, log });
+    await follow(session, queue, options);
   } finally {
     queue?.close();
   }
@@ -121,11 +135,13 @@ async function followOnce(
 async function follow(
   session: MempoolSession,
   queue: MessageQueue | null,
-  { signal, log }: Pick<FollowMempoolOptions, 'signal' | 'log'>,
+  { signal, log, writer }: Pick<FollowMempoolOptions, 'signal' | 'log' | 'writer'>,
 ): Promise<void> {
   const clock = new SnapshotClock(queue === null);
   let wasReady = false;
   while (!signal.aborted) {
+    if (queue?.takeBlock() === true) await writer?.begun(signal, writerBeginMs);
+    await writer?.idle(signal, writerWaitMs);
     const startedAt = Date.now();
     if (clock.isDue(session, startedAt)) {
       await session.join();

@@ -24,6 +24,7 @@ export class MessageQueue {
   readonly #transactions = new Map<HashKey, Uint8Array>();
   #transactionBytes = 0;
   #lost = false;
+  #hasBlock = false;
   #wake: (() => void) | null = null;
   readonly #stop: () => void;
 
@@ -36,6 +37,13 @@ export class MessageQueue {
     const lost = this.#lost;
     this.#lost = false;
     return lost;
+  }
+
+  /** Whether a block was connected since the last call. */
+  takeBlock(): boolean {
+    const hasBlock = this.#hasBlock;
+    this.#hasBlock = false;
+    return hasBlock;
   }
 
   /** All waiting changes, in order. */
@@ -88,6 +96,7 @@ export class MessageQueue {
       case 'block-connected':
       case 'block-disconnected':
         this.#changes.push(message);
+        if (message.kind === 'block-connected') this.#hasBlock = true;
         if (this.#changes.length > changesMax) this.#lose();
         break;
       default:

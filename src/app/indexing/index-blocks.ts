@@ -71,7 +71,8 @@ export async function indexBlocks(
   const catchUp = (): Promise<void> => makeDerivedTables(context, { source, pool, activity, operations });
   // a process that serves fills derived tables in parallel with the writer; a command fills them after the writer
   if (operations !== null) catchUp().catch((error: unknown) => lifecycle.fail(error));
-  const mempool = node === null || operations === null ? null : mempoolFollower(context, node, pool);
+  const mempool =
+    node === null || operations === null ? null : mempoolFollower(context, { node, pool, writer: activity });
   const { finish, ...reports } = followerReports(context, operations, mempool, () => stages.bound(boundOf));
   return lifecycle.run(
     'indexing',

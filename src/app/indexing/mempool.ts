@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { WriterActivity } from '#indexer/follow/writer-activity.ts';
 import { followMempool } from '#indexer/mempool/follow/follow-mempool.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { networks } from '#kernel/primitives/network.ts';
@@ -18,8 +19,11 @@ export interface MempoolFollower {
 
 export function mempoolFollower(
   { lifecycle, logger }: CommandContext,
-  node: BitcoinNode,
-  pool: pg.Pool,
+  {
+    node,
+    pool,
+    writer,
+  }: { readonly node: BitcoinNode; readonly pool: pg.Pool; readonly writer: WriterActivity },
 ): MempoolFollower {
   const log = logger.child({ part: 'mempool' });
   let running: AbortController | null = null;
@@ -36,6 +40,7 @@ export function mempoolFollower(
             network: networks[node.facts.network],
             signal: AbortSignal.any([signal, controller.signal]),
             log,
+            writer,
           }),
         )
         // The mempool follower retries by the rules in the table of error codes. After any other AppError it starts

@@ -15,9 +15,15 @@ export interface LiveBlockSource extends BlockSource {
   tip(signal?: AbortSignal): Promise<BlockRef>;
   /**
    * Up to `count` consecutive headers of the source's best chain, starting at a height. All are read at the same
-   * moment. The parent of each header is the header before it. Empty if the height is above the tip.
+   * moment. The parent of each header is the header before it. Empty if the height is above the tip. A caller that
+   * knows a block of that height (`expected`) is answered sooner if the best chain has that block.
    */
-  headers(fromHeight: Height, count: number, signal?: AbortSignal): Promise<readonly HeaderRef[]>;
+  headers(
+    fromHeight: Height,
+    count: number,
+    signal?: AbortSignal,
+    expected?: BlockHash,
+  ): Promise<readonly HeaderRef[]>;
   /**
    * Whether the source knows that the block is invalid (`getchaintips`). Such a block never joins the source's best
    * chain.
@@ -26,6 +32,9 @@ export interface LiveBlockSource extends BlockSource {
   /**
    * Settles when there may be news, and after `timeoutMs` at the latest. Settling is only a hint, so read the chain
    * afterwards.
+   *
+   * @param isAtTip true if the caller had all blocks of the source when it last read the chain. The source may then
+   *   begin to read a new block before the caller asks for it. Absent: nothing is read
    */
-  news(timeoutMs: number, signal: AbortSignal): Promise<void>;
+  news(timeoutMs: number, signal: AbortSignal, isAtTip?: boolean): Promise<void>;
 }

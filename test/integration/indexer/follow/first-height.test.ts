@@ -79,12 +79,15 @@ function chainOf(length: number, branch: string, trunk: readonly Block[] = [], f
 }
 
 /** A signet node in this process, because tests cannot mine on the real network. */
-function nodeOf(chain: readonly Block[]): LiveBlockSource & { chain: readonly Block[] } {
+function nodeOf(
+  chain: readonly Block[],
+): LiveBlockSource & { chain: readonly Block[]; isFollowedAtTip: boolean } {
   const node = {
     name: 'signet in this process',
     network: 'signet' as const,
     trusted: true,
     chain,
+    isFollowedAtTip: false,
     islands: () => {
       const lastHeight = node.chain.at(-1)!.ref.height;
       return Promise.resolve(lastHeight < first ? [] : [{ firstHeight: first, lastHeight, start: {} }]);
@@ -105,8 +108,10 @@ function nodeOf(chain: readonly Block[]): LiveBlockSource & { chain: readonly Bl
       });
     },
     isInvalid: () => Promise.resolve(false),
-    news: (timeoutMs: number, signal: AbortSignal) =>
-      sleep(timeoutMs, undefined, { signal }).catch(() => undefined),
+    news: (timeoutMs: number, signal: AbortSignal, isAtTip = false) => {
+      node.isFollowedAtTip = isAtTip;
+      return sleep(timeoutMs, undefined, { signal }).catch(() => undefined);
+    },
     close: () => Promise.resolve(),
   };
   return node;
@@ -174,15 +179,20 @@ describe('a reorganisation across the first height that can hold inscriptions', 
     });
     const tip = displayHash(trunk.at(-1)!.ref.hash);
     await until(async () => (await tipOf(database)) === tip, end);
+    // the source may read announced blocks early only while our tip is the tip of the source
+    await until(() => node.isFollowedAtTip, end);
     const branch = chainOf(4, 'branch', trunk, first - 1);
     node.chain = branch.filter(({ ref }) => ref.height < first);
     await until(() => statuses.at(-1)?.problem?.code === 'node_behind', end);
+    await until(() => !node.isFollowedAtTip, end);
     expect(await tipOf(database)).toBe(tip);
     node.chain = branch;
     await until(async () => (await tipOf(database)) === displayHash(branch.at(-1)!.ref.hash), end);
+    await until(() => node.isFollowedAtTip, end);
     node.chain = branch.filter(({ ref }) => ref.height < first);
     node.isInvalid = () => Promise.resolve(true);
     await until(async () => (await tipOf(database)) === null, end);
+    await until(() => !node.isFollowedAtTip, end);
     const { rows } = await database.pool.query<{ left: number }>(
       'SELECT (SELECT count(*) FROM chain.blocks) + (SELECT count(*) FROM chain.inscriptions) AS left',
     );

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { WriterActivity } from '#indexer/follow/writer-activity.ts';
 import type { Inscribed, InscribeOptions } from '#test/builders/regtest/regtest-chain.ts';
 import {
   addressOf,
@@ -308,6 +309,22 @@ for (const source of ['zmq', 'polling'] as const) {
       );
       expect((await search(text)).totalItems).toBe(0);
       await live.eventually(() => expectFound(text, one.reveal.id(), null));
+    });
+
+    test.runIf(source === 'zmq')('a round after a new block waits until the writer begins', async () => {
+      await live.stopFollowing();
+      const writer = new WriterActivity();
+      const begun = vi.spyOn(writer, 'begun');
+      live.follow({ writer });
+      await live.eventually(async () => {
+        expect(await live.get('/mempool')).toMatchObject({ following: true });
+      });
+      begun.mockClear();
+      await live.chain.mine();
+      await live.eventually(() => {
+        expect(begun).toHaveBeenCalledTimes(1);
+        return Promise.resolve();
+      });
     });
 
     test('a follower that takes over while the old one still writes has all rows in the end', async () => {

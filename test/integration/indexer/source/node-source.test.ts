@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openNodeSource } from '#indexer/source/node-source.ts';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
-import { displayHash, parseBlockHash } from '#kernel/primitives/hash.ts';
+import { asBlockHash, displayHash, parseBlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
@@ -84,10 +85,37 @@ describe.skipIf(!hasBitcoind)('a node fed with a golden chain', () => {
       ]);
       expect(await source.headers(asHeight(tip.height + 1), 5)).toEqual([]);
       expect(await source.headers(asHeight(3), 0)).toEqual([]);
+      const hashAt = (height: number) => parseBlockHash(headers[height]!.hash)!;
+      // the expected block is there, and is not there
+      for (const expected of [hashAt(10), asBlockHash(new Uint8Array(32))]) {
+        expect(await source.headers(asHeight(10), 25, none, expected)).toEqual(some);
+        expect(await source.headers(asHeight(10), 0, none, expected)).toEqual([]);
+      }
+      const last = await source.headers(asHeight(tip.height - 1), 5, none, hashAt(tip.height - 1));
+      expect(last.map(({ hash }) => displayHash(hash))).toEqual([headers.at(-2)!.hash, tip.hash]);
       expect((await source.tip()).height).toBe(tip.height);
       await source.close();
     });
   }
+
+  test('gives headers from an expected block on by one request, and checks credentials at the tip', async () => {
+    const paths: string[] = [];
+    const proxy = await startNodeProxy(bitcoind.rpcUrl, (path) => {
+      paths.push(path);
+      return false;
+    });
+    const source = openNodeSource(await connectNode({ ...bitcoind.settings, rpcUrl: proxy.url }));
+    for (const header of [headers[10]!, tip]) {
+      paths.length = 0;
+      const given = await source.headers(asHeight(header.height), 2000, none, parseBlockHash(header.hash)!);
+      expect(given.length).toBe(tip.height - header.height + 1);
+      // a request by RPC follows at the tip, because REST does not check credentials
+      const check = header === tip ? ['/', `/rest/headers/1/${header.hash}.bin`] : [];
+      expect(paths).toEqual([`/rest/headers/2000/${header.hash}.bin`, ...check]);
+    }
+    await source.close();
+    await proxy.close();
+  });
 
   test('begins at the given height', async () => {
     const source = openNodeSource(await connectNode(bitcoind.settings), { firstHeight: asHeight(100) });
@@ -100,13 +128,26 @@ describe.skipIf(!hasBitcoind)('a node fed with a golden chain', () => {
 describe.skipIf(!hasBitcoind)('a node whose chain changes', () => {
   let bitcoind: Bitcoind;
   let source: LiveBlockSource;
+  /** Blocks that the source has requested from its node, and blocks that the node has announced to the source. */
+  const asked: string[] = [];
+  const heard: string[] = [];
   // another script makes another block in the same second
   const mine = async (count: number, script = '51'): Promise<string[]> =>
     bitcoind.rpc.call('generatetodescriptor', [count, `raw(${script})`]);
 
   beforeAll(async () => {
     bitcoind = await startBitcoind();
-    source = openNodeSource(await connectNode(bitcoind.settings));
+    const node = await connectNode(bitcoind.settings);
+    source = openNodeSource({
+      ...node,
+      block: (hash, options) => {
+        asked.push(displayHash(hash));
+        return node.block(hash, options);
+      },
+    });
+    node.blockMessages.listen((message) => {
+      if (message.kind === 'block-connected') heard.push(displayHash(message.hash));
+    });
   });
   afterAll(async () => {
     await source.close();
@@ -124,6 +165,53 @@ describe.skipIf(!hasBitcoind)('a node whose chain changes', () => {
     await expect.poll(async () => (await source.tip()).height).toBeGreaterThan(1);
     await source.news(60_000, none);
     expect(performance.now() - before).toBeLessThan(30_000);
+  });
+
+  /** Mines a block, and waits until the source has heard of it. */
+  const announce = async (): Promise<{ shown: string; ref: BlockRef }> => {
+    const [shown = ''] = await mine(1);
+    await expect.poll(() => heard.at(-1)).toBe(shown);
+    asked.length = 0;
+    return { shown, ref: { height: (await source.tip()).height, hash: parseBlockHash(shown)! } };
+  };
+  const expectRead = async ({ shown, ref }: { shown: string; ref: BlockRef }): Promise<void> => {
+    const block = await source.read(ref);
+    expect(block.ref).toEqual(ref);
+    expect(Buffer.from(block.bytes).toString('hex')).toBe(await bitcoind.rpc.call('getblock', [shown, 0]));
+  };
+
+  test('reads an announced block before it is asked for, once, for a caller at the tip', async () => {
+    const before = await announce();
+    const last = await announce();
+    await source.news(60_000, none, true);
+    expect(asked).toEqual([last.shown]);
+    await expectRead(before);
+    expect(asked).toEqual([last.shown, before.shown]);
+    await expectRead(last);
+    expect(asked).toEqual([last.shown, before.shown]);
+    // a block is kept for one read
+    await expectRead(last);
+    expect(asked).toEqual([last.shown, before.shown, last.shown]);
+  });
+
+  test('does not read an announced block early for a caller that lacks blocks, or that has read it', async () => {
+    const missing = await announce();
+    await source.news(60_000, none);
+    await source.news(1, none, true);
+    expect(asked).toEqual([]);
+    await expectRead(missing);
+    const known = await announce();
+    await expectRead(known);
+    await source.news(60_000, none, true);
+    expect(asked).toEqual([known.shown]);
+  });
+
+  test('forgets an announced block that the caller did not ask for', async () => {
+    const { ref, shown } = await announce();
+    await source.news(60_000, none, true);
+    await source.news(1, none, true);
+    await expectRead({ ref, shown });
+    expect(asked).toEqual([shown, shown]);
   });
 
   test('ends a wait at the timeout and on a signal', async () => {

@@ -8,7 +8,7 @@ import { hashKey } from '#indexer/mempool/stream/membership.ts';
 import { MessageQueue } from '#indexer/mempool/stream/message-queue.ts';
 import { TransactionBatch, txidOfBytes } from '#indexer/mempool/stream/transaction-batch.ts';
 import type { NodeMessage } from '#kernel/contracts/node.ts';
-import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
+import { asBlockHash, asTxid, displayHash } from '#kernel/primitives/hash.ts';
 import { asInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { asSats, noSats } from '#kernel/primitives/sats.ts';
 import { envelopeScript } from '#test/builders/regtest/regtest-envelope.ts';
@@ -196,7 +196,7 @@ describe('KeptTransactions', () => {
 });
 
 describe('MessageQueue', () => {
-  test('gives changes in order, bytes by id and once, and a loss only for a gap of changes', async () => {
+  test('gives changes in order, bytes by id, a loss only for a gap of changes, and each once', async () => {
     let listener: (message: NodeMessage) => void = () => undefined;
     const queue = new MessageQueue({
       listen: (given) => {
@@ -222,5 +222,10 @@ describe('MessageQueue', () => {
     listener({ kind: 'mempool-added', txid, mempoolSequence: 5n });
     expect(queue.takeLoss()).toBe(true);
     expect(queue.takeChanges()).toHaveLength(1);
+    const hash = asBlockHash(new Uint8Array(32));
+    listener({ kind: 'block-disconnected', hash });
+    expect(queue.takeBlock()).toBe(false);
+    listener({ kind: 'block-connected', hash });
+    expect([queue.takeBlock(), queue.takeBlock()]).toEqual([true, false]);
   });
 });
