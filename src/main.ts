@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { loadingInSmallSpace } from './kernel/process/new-space.ts';
+import { restartWithMemoryBounds } from './kernel/process/memory-bounds.ts';
 
 /**
  * The cache is next to the code from which it is compiled. Anyone who can write to the cache could also change that
@@ -40,16 +40,20 @@ function isFolder(path: string): boolean {
  */
 const leastNode = 24;
 
+/** Commands that run for long or read much. Their memory is bounded. */
+const longCommands: ReadonlySet<string | undefined> = new Set(['serve', 'demo', 'index', 'search']);
+
 if (Number.parseInt(process.versions.node, 10) < leastNode) {
   process.stderr.write(
     `satscribe: Node ${leastNode} is needed, but this is Node ${process.versions.node}. npm ci installs it (node_modules/node/bin), and npm run -s satscribe uses it\n`,
   );
   process.exitCode = 2;
 } else {
-  // this must run before the modules of the program are loaded
+  // both must run before the modules of the program are loaded
+  if (longCommands.has(process.argv[2])) restartWithMemoryBounds();
   keepCompiledCode();
   try {
-    const { runCommandLine } = await loadingInSmallSpace(() => import('./command-line.ts'));
+    const { runCommandLine } = await import('./command-line.ts');
     await runCommandLine(process.argv.slice(2));
   } catch (error) {
     // a package is missing or was built for another system; the command line itself reports all other failures
