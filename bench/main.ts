@@ -76,6 +76,8 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --orders N       orders of one file (default 100)
             --paid N         orders of 20 files that are paid (default 20)
             --open N         open orders beside which all of it is measured again (default 10000)
+            --creations N    orders that 16 clients make at once (default 1500)
+            --only NAME      customers, inputs, payout or large (default all)
 
   collections  orders of items of a collection beside managed orders, allocations of listed addresses, and a collection of
             many files from its upload to the list of delivered items; from a real node

@@ -123,7 +123,7 @@ export async function noticeSection(bitcoind: string, seed: string, blocks: numb
       await until(async () => (await indexedHeight(origin)) >= last);
       await delay(pauseMs);
       const timesMs = await noticeTimes({ node, origin, chain, blocks });
-      const bound = { target: { most: 600 } };
+      const bound = { target: { most: 250 } };
       return {
         notes: [
           `notice: ${blocks} blocks of ${revealsPerBlock} reveals with distinct bodies on ${historyBlocks} full ones and ${warmUpBlocks} to warm up, \`satscribe serve\` with its embedded Postgres beside the node; from the node's ZMQ message hashblock, received by a thread of its own, until one client that asks every ${lookEveryMs} ms gets the last inscription over HTTP, and then the first, and both by hash and by text`,

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Bitcoind } from '#test/support/node/bitcoind.ts';
 
@@ -10,6 +10,9 @@ const root = join(import.meta.dirname, '../..');
 export function nodeSettings({ rpcUrl, cookieFile }: Bitcoind): Record<string, string> {
   return { BITCOIN_RPC_URL: rpcUrl, BITCOIN_COOKIE_FILE: cookieFile };
 }
+
+/** Number of characters of the log that are shown if a process ends too early. Its folder is removed afterwards. */
+const shownOfLog = 2000;
 
 /** A separate process of `satscribe` with arguments and a data folder. Its output is in `output.log`. */
 export class SatscribeProcess {
@@ -68,10 +71,18 @@ export class SatscribeProcess {
       this.#watchers.add(look);
       look();
     });
-    const ended = this.ended.then((code) => {
-      throw new Error(`satscribe ended with code ${String(code)}, see ${this.#log}`);
+    return this.during(() => found);
+  }
+
+  /** Runs work that needs the process. Throws the end of the log if the process ends before the work. */
+  during<Result>(work: () => Promise<Result>): Promise<Result> {
+    const ended = this.ended.then(async (code) => {
+      const log = await readFile(this.#log, 'utf8');
+      throw new Error(
+        `satscribe ended with code ${String(code)}. Its log ends with: ${log.slice(-shownOfLog)}`,
+      );
     });
-    return Promise.race([found, ended]);
+    return Promise.race([work(), ended]);
   }
 
   async stop(): Promise<void> {

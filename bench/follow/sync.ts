@@ -154,7 +154,7 @@ function processorFigures(runs: readonly FirstSync[], bytes: number): Figure[] {
         ),
       ),
       unit: '',
-      target: { least: 1.7 },
+      target: { least: 1.8 },
     },
   ];
 }
@@ -199,7 +199,7 @@ export async function syncSection(task: SyncTask): Promise<Section> {
               name: 'firstSyncOverOrd',
               value: median(synced) / median(ord),
               unit: 'x',
-              target: { least: 3 },
+              target: { least: 2.5 },
             },
           ]),
       ...processorFigures(syncs, chain.bytes),

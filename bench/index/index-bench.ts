@@ -122,7 +122,7 @@ async function generatedPart(chain: GeneratedChain, runs: number): Promise<Part>
         name: 'lastFifthOverFirstFifth',
         value: medianOf(outcomes, lastFifthOverFirst),
         unit: 'x',
-        target: { least: 0.8 },
+        target: { least: 0.9 },
       },
       { name: 'tipBlockMs', value: median(last.tipMs), unit: 'ms', target: { most: 600 } },
       {

@@ -25,8 +25,9 @@ const creations: readonly Creation[] = [
  * from the request to the address. Direct orders are the baseline; their address needs an additional read.
  *
  * @param orders total number of orders for each path
+ * @param suffix of the names of the figures
  */
-export async function creationFigures(origin: string, orders: number): Promise<Figure[]> {
+export async function creationFigures(origin: string, orders: number, suffix = ''): Promise<Figure[]> {
   const times = new Map(creations.map(({ name }) => [name, [] as number[]]));
   const seconds = new Map(creations.map(({ name }) => [name, 0]));
   for (const creation of creations) await make(origin, creation, clients);
@@ -43,13 +44,13 @@ export async function creationFigures(origin: string, orders: number): Promise<F
     const isManaged = name === 'managed';
     return [
       {
-        name: `${name}OrdersPerSecondOf${clients}`,
+        name: `${name}OrdersPerSecondOf${clients}${suffix}`,
         value: made.length / (seconds.get(name) ?? 1),
         unit: '/s',
         ...(isManaged ? { target: { least: 150 } } : {}),
       },
       {
-        name: `${name}AddressP99MsOf${clients}`,
+        name: `${name}AddressP99MsOf${clients}${suffix}`,
         value: percentile(made, 0.99),
         unit: 'ms',
         ...(isManaged ? { target: { most: 300 } } : {}),

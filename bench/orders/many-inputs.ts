@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { familyCpuMs } from '#kernel/stages/process-times.ts';
 import type { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { askedBeside } from '../asked-beside.ts';
 import type { Figure } from '../report.ts';
 import { percentile } from '../statistics.ts';
 
@@ -13,6 +13,8 @@ export const inputs = 1000;
  */
 export const filesOfMany = 300;
 const askEveryMs = 10;
+/** How long an answer may take. Without an answer the bench would never end. */
+const answerMaxMs = 30_000;
 
 export interface ManyInputsParts {
   readonly origin: string;
@@ -25,17 +27,25 @@ export interface ManyInputsParts {
 
 /**
  * Measures an order of many files that is paid with 1,000 outputs. Returns the time from the block with the payments
- * until the node has the reveal, the times of `/live` meanwhile, and the processor time of the process.
+ * until the node has the reveal, the times of `/health/live` meanwhile, and the processor time of the process.
  */
 export async function manyInputs({ origin, pid, chain, order, sent }: ManyInputsParts): Promise<Figure[]> {
   await payInParts(chain, order);
   await chain.mineMempool();
   const startedAt = performance.now();
   const before = familyCpuMs(pid);
-  const live = watchLive(origin);
-  await sent();
-  const elapsedMs = performance.now() - startedAt;
-  const times = await live();
+  const live = async (): Promise<string> => {
+    const answer = await fetch(`${origin}/health/live`, { signal: AbortSignal.timeout(answerMaxMs) });
+    return answer.text();
+  };
+  const { result: elapsedMs, times } = await askedBeside(
+    { everyMs: askEveryMs, atOnce: 1 },
+    live,
+    async () => {
+      await sent();
+      return performance.now() - startedAt;
+    },
+  );
   const after = familyCpuMs(pid);
   const cpuMs = before === null || after === null ? Number.NaN : after - before;
   return [
@@ -55,25 +65,4 @@ async function payInParts(chain: RegtestChain, { address, amount }: ManyInputsPa
   const parts = Array.from({ length: inputs }, () => ({ value, outputScript }));
   const change = { value: coin.value - inputs * value - 200_000, to: coin.owner };
   await chain.broadcast(transaction([coin], [...parts, change]));
-}
-
-/**
- * Requests `/live` repeatedly until the returned function is called. That function returns the times of the responses.
- */
-function watchLive(origin: string): () => Promise<number[]> {
-  const times: number[] = [];
-  let isStopped = false;
-  const asking = (async () => {
-    while (!isStopped) {
-      const at = performance.now();
-      await (await fetch(`${origin}/live`)).text();
-      times.push(performance.now() - at);
-      await sleep(askEveryMs);
-    }
-  })();
-  return async () => {
-    isStopped = true;
-    await asking;
-    return times;
-  };
 }

@@ -8,10 +8,11 @@ import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import type { Bitcoind } from '#test/support/node/bitcoind.ts';
 import { runCli } from '#test/support/run-cli.ts';
 import { type Receiver, startReceiver } from '#test/support/webhooks/receiver.ts';
+import { type AskedBeside, askedBeside } from '../asked-beside.ts';
 import { withBenchNode } from '../bench-node.ts';
 import { broadcastAt } from '../broadcast-at.ts';
 import { nodeSettings, SatscribeProcess } from '../follow/satscribe-process.ts';
-import { numberOption } from '../options.ts';
+import { nameOption, numberOption } from '../options.ts';
 import { peakMegabytes } from '../process-peak.ts';
 import type { Figure, Report } from '../report.ts';
 import { percentile } from '../statistics.ts';
@@ -27,8 +28,13 @@ const receiver = 900;
 const filesOfPaid = 20;
 const lookMs = 10;
 const waitMs = 120_000;
+/** End of the names of figures that are measured beside open orders. */
+const suffixLoaded = 'Loaded';
 /** Number of reads of open orders per second, during the second measurement. */
 const pollsPerSecond = 100;
+/** Maximum number of these reads at the same time. */
+const pollsAtOnce = 10;
+const parts = ['customers', 'inputs', 'payout', 'large'] as const;
 
 interface Shown {
   readonly id: string;
@@ -46,27 +52,41 @@ export async function ordersBench(args: string[]): Promise<Report> {
       paid: { type: 'string', default: '20' },
       open: { type: 'string', default: '10000' },
       creations: { type: 'string', default: '1500' },
+      only: { type: 'string' },
     },
   });
+  const only = nameOption('only', values.only, parts);
+  const figuresIf = async (
+    part: (typeof parts)[number],
+    measure: () => Promise<Figure[]>,
+  ): Promise<Figure[]> => (only === null || only === part ? measure() : []);
   const orders = numberOption('orders', values.orders, 10);
   const paid = numberOption('paid', values.paid, 1);
   const open = numberOption('open', values.open, 0);
   const creations = numberOption('creations', values.creations, 16);
-  const grinding = await grindingFigures();
   return withBenchNode('orders', async (node, dir) => {
     const chain = await RegtestChain.start(node.rpc, 120 + 2 * paid);
     const shop = await Shop.open(chain, node, dir);
-    try {
-      const prices = await shop.prices();
-      const idle = await shop.measure(orders, paid);
-      const made = await shop.creations(creations);
-      const ids = await shop.order(open, 1);
-      const stop = shop.poll(ids);
-      const loaded = await shop.measure(orders, paid);
-      const pollP99Ms = await stop();
-      const many = await shop.manyInputs();
-      const payout = await shop.payout();
-      const large = await shop.large();
+    const measured = async (): Promise<Report> => {
+      const customers = await figuresIf('customers', async () => {
+        const alone = [
+          ...(await shop.prices()),
+          ...(await grindingFigures()),
+          ...figuresOf(await shop.measure(orders, paid), ''),
+          ...(await shop.creations(creations)),
+        ];
+        const ids = await shop.order(open, 1);
+        const { result: loaded, times: polled } = await shop.polled(ids, () => shop.measure(orders, paid));
+        return [
+          ...alone,
+          ...figuresOf(loaded, suffixLoaded),
+          { name: `orderReadP99Ms${suffixLoaded}`, value: percentile(polled, 0.99), unit: 'ms' },
+          ...(await shop.creations(creations, suffixLoaded)),
+        ];
+      });
+      const many = await figuresIf('inputs', () => shop.manyInputs());
+      const payout = await figuresIf('payout', () => shop.payout());
+      const large = await figuresIf('large', () => shop.large());
       return {
         bench: 'orders',
         notes: [
@@ -77,15 +97,10 @@ export async function ordersBench(args: string[]): Promise<Report> {
           'largeBody: an order of 50 MB of files, alone; largeBodies: three of them at once, to the same process',
           `manyInputs: one order of ${filesOfMany} files, paid in ${inputs} outputs that its reveal spends`,
           `payout: ${shares} shares to as many addresses; sent: from the command to the broadcast, mined: from its block to the ledger`,
-          `Loaded: beside ${open} open orders, of which ${pollsPerSecond} are read in a second`,
+          `${suffixLoaded}: beside ${open} open orders; except for creations, ${pollsPerSecond} of them are read in a second`,
         ],
         figures: [
-          ...prices,
-          ...grinding,
-          ...figuresOf(idle, ''),
-          ...made,
-          ...figuresOf(loaded, 'Loaded'),
-          { name: 'orderReadP99MsLoaded', value: pollP99Ms, unit: 'ms' },
+          ...customers,
           ...many,
           ...payout,
           ...large,
@@ -93,6 +108,9 @@ export async function ordersBench(args: string[]): Promise<Report> {
         ],
         details: [],
       };
+    };
+    try {
+      return await shop.during(measured);
     } finally {
       await shop.close();
     }
@@ -223,28 +241,21 @@ class Shop {
     return ids;
   }
 
-  /**
-   * Reads orders until the returned function is called. That function returns the time of the slowest hundredth of the
-   * reads.
-   */
-  poll(ids: readonly string[]): () => Promise<number> {
-    const times: number[] = [];
-    let isStopped = false;
-    const polling = (async () => {
-      for (let place = 0; !isStopped; place++) {
+  /** Reads orders while work runs. Returns how long the reads took. */
+  polled<Result>(ids: readonly string[], work: () => Promise<Result>): Promise<AskedBeside<Result>> {
+    return askedBeside(
+      { everyMs: 1000 / pollsPerSecond, atOnce: pollsAtOnce },
+      async (place) => {
         const id = ids[place % Math.max(1, ids.length)];
-        if (id !== undefined) {
-          const at = performance.now();
-          void this.#read(id).then(() => times.push(performance.now() - at));
-        }
-        await sleep(1000 / pollsPerSecond);
-      }
-    })();
-    return async () => {
-      isStopped = true;
-      await polling;
-      return percentile(times, 0.99);
-    };
+        if (id !== undefined) await this.#read(id);
+      },
+      work,
+    );
+  }
+
+  /** Runs work on the service. Throws if the service ends before the work. */
+  during<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#process.during(work);
   }
 
   /** Measures prices over HTTP. */
@@ -253,8 +264,8 @@ class Shop {
   }
 
   /** Measures creations by many concurrent clients. */
-  creations(orders: number): Promise<Figure[]> {
-    return creationFigures(this.#origin, orders);
+  creations(orders: number, suffix = ''): Promise<Figure[]> {
+    return creationFigures(this.#origin, orders, suffix);
   }
 
   /** Measures one order that is paid with many outputs. */
@@ -321,6 +332,7 @@ class Shop {
   async #create(files: number, more: { readonly webhookUrl?: string } = {}): Promise<string> {
     const answer = await fetch(`${this.#origin}/inscribe`, {
       method: 'POST',
+      signal: AbortSignal.timeout(waitMs),
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
         files: Array.from({ length: files }, (_, index) => ({
@@ -353,7 +365,8 @@ class Shop {
   }
 
   async #read(id: string): Promise<Shown> {
-    return (await (await fetch(`${this.#origin}/order/${id}`)).json()) as Shown;
+    const signal = AbortSignal.timeout(waitMs);
+    return (await (await fetch(`${this.#origin}/order/${id}`, { signal })).json()) as Shown;
   }
 
   /** Pays an address. Returns the time just before the broadcast. */

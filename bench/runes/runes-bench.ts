@@ -105,8 +105,8 @@ async function syncPart({ seed, blocks, rounds, balances, tracked }: SyncOptions
     ],
     figures: [
       { name: 'slowdownAt5Percent', value: slowdown(few), unit: 'x', target: { most: 1.15 } },
-      { name: 'slowdownAt60Percent', value: slowdown(many), unit: 'x', target: { most: 1.4 } },
-      { name: 'cpuMicrosPerRunicOutput', value: cpuMicros, unit: 'µs', target: { most: 12 } },
+      { name: 'slowdownAt60Percent', value: slowdown(many), unit: 'x', target: { most: 1.5 } },
+      { name: 'cpuMicrosPerRunicOutput', value: cpuMicros, unit: 'µs', target: { most: 8 } },
       { name: 'runestonesPerSecond', value: runestonesPerSecond(), unit: '1/s' },
       { name: 'trackedMB', value: trackedMB(tracked), unit: 'MB' },
       ...(await runeAnswers(seed, balances)),

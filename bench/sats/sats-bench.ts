@@ -87,7 +87,7 @@ async function syncSection({ executable, seed, leastBytes, rounds, ord }: SyncOp
       ? []
       : [
           { name: 'ordSatsMBps', value: ordRate, unit: 'MB/s' },
-          { name: 'satsOverOrd', value: rate / ordRate, unit: 'x', target: { least: 3 } },
+          { name: 'satsOverOrd', value: rate / ordRate, unit: 'x', target: { least: 1.2 } },
         ];
   return {
     notes: [

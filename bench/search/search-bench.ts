@@ -18,9 +18,9 @@ const shareOfMetadata = '0.03';
 
 /** Maximum times in ms. The first is for up to a million inscriptions, the second for more (ten millions). */
 const boundsMs: Readonly<Record<string, readonly [small: number, large: number]>> = {
-  rareP99Ms: [25, 30],
+  rareP99Ms: [20, 30],
   commonP99Ms: [500, 500],
-  andP99Ms: [100, 80],
+  andP95Ms: [80, 80],
   punctuationP99Ms: [100, 1000],
   shortP99Ms: [500, 1000],
   hashP99Ms: [5, 10],
@@ -44,6 +44,7 @@ function figuresOf(name: string, { timesMs }: Measured, isLarge: boolean): Figur
     });
   };
   if (name === 'rare' || name === 'common') add('P50Ms', 0.5);
+  if (name === 'and') add('P95Ms', 0.95);
   add('P99Ms', 0.99);
   return figures;
 }

@@ -67,12 +67,13 @@ class ChainWriter {
   #nextCommits: Coin[] = [];
   #change: Coin | null = null;
   #fees = 0;
-  /** Outputs with an inscription that never moved. */
-  readonly #unmoved: Coin[] = [];
+  /** Outputs with an inscription that never moved. `null` if none will move: 10,000,000 of them take 4 GB. */
+  readonly #unmoved: Coin[] | null;
   readonly #folder: BlockFolder;
   readonly #random: Random;
 
-  constructor(folder: BlockFolder, random: Random) {
+  constructor(folder: BlockFolder, random: Random, hasMoves: boolean) {
+    this.#unmoved = hasMoves ? [] : null;
     this.#folder = folder;
     this.#random = random;
     folder.add(0, regtestGenesis, this.#spent.finish());
@@ -111,18 +112,18 @@ class ChainWriter {
     const control = randomBytes(this.#random, 33);
     control[0] = 0xc0;
     const outputs = [{ value: postage, script: taprootScript(this.#random) }];
-    this.#unmoved.push(
-      ...this.#spend([coin], outputs, [randomBytes(this.#random, 64), this.#script.copy(), control]),
-    );
+    const made = this.#spend([coin], outputs, [randomBytes(this.#random, 64), this.#script.copy(), control]);
+    this.#unmoved?.push(...made);
   }
 
   /** Sends an inscription that never moved to a new owner. */
   move(): void {
-    if (this.#unmoved.length === 0) return;
-    const at = this.#random.below(this.#unmoved.length);
-    const coin = this.#unmoved[at] as Coin;
-    this.#unmoved[at] = this.#unmoved.at(-1) as Coin;
-    this.#unmoved.pop();
+    const unmoved = this.#unmoved;
+    if (unmoved === null || unmoved.length === 0) return;
+    const at = this.#random.below(unmoved.length);
+    const coin = unmoved[at] as Coin;
+    unmoved[at] = unmoved.at(-1) as Coin;
+    unmoved.pop();
     this.#spend([coin], [{ value: coin.value - moveFee, script: taprootScript(this.#random) }], []);
   }
 
@@ -188,7 +189,7 @@ export function chainMetadata({
 export function generateInscriptionChain(folder: BlockFolder, options: ChainOptions): void {
   const texts = chainTexts(options);
   const metadata = chainMetadata(options);
-  const chain = new ChainWriter(folder, seededRandom(`chain ${options.seed}`));
+  const chain = new ChainWriter(folder, seededRandom(`chain ${options.seed}`), options.shareOfMoves > 0);
   const plan = [{ reveals: 0, fresh: false }];
   for (let left = options.inscriptions; left > 0; left -= options.revealsPerBlock) {
     plan.push({ reveals: Math.min(left, options.revealsPerBlock), fresh: false });

@@ -53,11 +53,27 @@ export function processStat(pid: number): ProcessStat | null {
   return { parent: Number(fields[1]), cpuMs: ticks(11), endedChildrenMs: ticks(13) };
 }
 
-/** Processor time of a process, its children and its ended children, in milliseconds. `null` if unknown. */
+/** Maximum number of walks over the children. More are needed only if children keep ending during the walks. */
+const walksMax = 5;
+
+/**
+ * Processor time of a process, its children and its ended children, in milliseconds. `null` if unknown. A child that
+ * ends during the walk over the children would be missing, so the walk is then repeated.
+ */
 export function familyCpuMs(pid: number): number | null {
-  const own = processStat(pid);
-  if (own === null) return null;
-  let ms = own.cpuMs + own.endedChildrenMs;
+  let own = processStat(pid);
+  let ms: number | null = null;
+  for (let walk = 0; walk < walksMax && own !== null; walk++) {
+    ms = own.cpuMs + own.endedChildrenMs + childrenMs(pid);
+    const after = processStat(pid);
+    if (after?.endedChildrenMs === own.endedChildrenMs) break;
+    own = after;
+  }
+  return ms;
+}
+
+function childrenMs(pid: number): number {
+  let ms = 0;
   for (const name of readdirSync('/proc')) {
     const child = /^\d+$/u.test(name) ? processStat(Number(name)) : null;
     if (child?.parent === pid) ms += child.cpuMs + child.endedChildrenMs;
