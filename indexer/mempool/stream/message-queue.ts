@@ -1,7 +1,7 @@
 import type { NodeMessage, NodeMessages } from '#kernel/contracts/node.ts';
 import { unreachable } from '#kernel/unreachable.ts';
+import { ArrivedTransactions } from './arrived-transactions.ts';
 import { type HashKey, hashKey } from './membership.ts';
-import { txidOfBytes } from './transaction-batch.ts';
 
 /**
  * Maximum number of waiting changes. A minute of a busy network has a few thousand. If there are more, the changes are
@@ -10,8 +10,7 @@ import { txidOfBytes } from './transaction-batch.ts';
 const changesMax = 200_000;
 /**
  * Maximum bytes of transactions that wait for their change or for processing. It is sixteen full blocks, because
- * `rawtx` also sends all transactions of every block. If there are more, the oldest transactions are dropped, and
- * requested from the node when needed.
+ * `rawtx` also sends all transactions of every block, and the queue learns about a block only after them.
  */
 const transactionBytesMax = 64_000_000;
 
@@ -21,8 +20,7 @@ export type ChangeMessage = Exclude<NodeMessage, { kind: 'transaction' | 'gap' }
 /** Messages of the node that were not processed yet. */
 export class MessageQueue {
   #changes: ChangeMessage[] = [];
-  readonly #transactions = new Map<HashKey, Uint8Array>();
-  #transactionBytes = 0;
+  readonly #transactions = new ArrivedTransactions(transactionBytesMax);
   #lost = false;
   #hasBlock = false;
   #wake: (() => void) | null = null;
@@ -55,11 +53,7 @@ export class MessageQueue {
 
   /** Removes the bytes of a transaction from the queue and returns them, if they have arrived. */
   takeBytes(txid: HashKey): Uint8Array | null {
-    const bytes = this.#transactions.get(txid);
-    if (bytes === undefined) return null;
-    this.#transactions.delete(txid);
-    this.#transactionBytes -= bytes.length;
-    return bytes;
+    return this.#transactions.take(txid);
   }
 
   /** Resolves when a message arrives: immediately if a message is waiting, and after `timeoutMs` at the latest. */
@@ -85,7 +79,7 @@ export class MessageQueue {
   #take(message: NodeMessage): void {
     switch (message.kind) {
       case 'transaction':
-        this.#keep(message.bytes);
+        this.#transactions.add(message.bytes);
         return;
       case 'gap':
         // dropped bytes can be requested again, but a lost change cannot
@@ -96,7 +90,11 @@ export class MessageQueue {
       case 'block-connected':
       case 'block-disconnected':
         this.#changes.push(message);
-        if (message.kind === 'block-connected') this.#hasBlock = true;
+        if (message.kind === 'mempool-added') this.#transactions.name(hashKey(message.txid));
+        if (message.kind === 'block-connected') {
+          this.#hasBlock = true;
+          this.#transactions.blockConnected();
+        }
         if (this.#changes.length > changesMax) this.#lose();
         break;
       default:
@@ -108,18 +106,5 @@ export class MessageQueue {
   #lose(): void {
     this.#changes = [];
     this.#lost = true;
-  }
-
-  #keep(bytes: Uint8Array): void {
-    const txid = txidOfBytes(bytes);
-    if (txid === null) return;
-    const key = hashKey(txid);
-    if (this.#transactions.has(key)) return;
-    this.#transactions.set(key, bytes);
-    this.#transactionBytes += bytes.length;
-    for (const oldest of this.#transactions.keys()) {
-      if (this.#transactionBytes <= transactionBytesMax) break;
-      this.takeBytes(oldest);
-    }
   }
 }

@@ -225,7 +225,14 @@ describe('MessageQueue', () => {
     const hash = asBlockHash(new Uint8Array(32));
     listener({ kind: 'block-disconnected', hash });
     expect(queue.takeBlock()).toBe(false);
+    listener({ kind: 'transaction', bytes });
     listener({ kind: 'block-connected', hash });
     expect([queue.takeBlock(), queue.takeBlock()]).toEqual([true, false]);
+    // a transaction of the block, which no change has named
+    expect(queue.takeBytes(hashKey(txid))).toBeNull();
+    listener({ kind: 'transaction', bytes });
+    listener({ kind: 'mempool-added', txid, mempoolSequence: 6n });
+    listener({ kind: 'block-connected', hash });
+    expect(queue.takeBytes(hashKey(txid))).toBe(bytes);
   });
 });
