@@ -224,7 +224,8 @@ ${program} COMMAND --help shows the flags of a command, and ${program} --version
 Settings can also be in the environment or in a file .env (docs/configuration.md).
 
 Exit codes: 0 done; 1 failure (stderr has its code and what to do); 2 wrong usage or setting;
-130 interrupted by Ctrl-C; 143 interrupted by SIGTERM; 141 the reader closed the output.
+130 interrupted by Ctrl-C, 143 by SIGTERM, before the command was done (serve and demo: 0);
+141 the reader closed the output.
 `;
 }
 
