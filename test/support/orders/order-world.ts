@@ -32,6 +32,7 @@ import type { NodeStanding } from '#orders/sending/node-standing.ts';
 import { NodeWatch } from '#orders/sending/node-watch.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { followPayments } from '#payments/follow/follow-payments.ts';
+import { paymentsTipHash } from '#payments/store/offset.store.ts';
 import { auditPayouts, type PayoutDifference } from '#payouts/audit/audit-payouts.ts';
 import { PayoutRounds } from '#payouts/following/follow-payouts.ts';
 import { reservedSats } from '#payouts/owed/reserved-sats.queries.ts';
@@ -346,14 +347,15 @@ export class OrderWorld {
     return waitUntil(check, { limitMs: settledMaxMs, everyMs: 100 });
   }
 
-  /** Resolves when the index has the node's best block. */
+  /** Resolves when the index and payments have the node's best block. Depths of payments count from there. */
   async indexed(): Promise<void> {
     const best = await this.bitcoind.rpc.call<string>('getbestblockhash');
     await this.eventually(async () => {
-      const { rows } = await this.database.pool.query<{ tip_hash: Buffer | null }>(
-        'SELECT tip_hash FROM chain.state',
+      const { rows } = await this.database.pool.query<Record<'index' | 'payments', Buffer | null>>(
+        `SELECT tip_hash AS index, ${paymentsTipHash} AS payments FROM chain.state`,
       );
-      return rows[0]?.tip_hash != null && displayHash(rows[0].tip_hash) === best;
+      const [tips] = rows;
+      return [tips?.index, tips?.payments].every((tip) => tip != null && displayHash(tip) === best);
     });
   }
 
