@@ -81,10 +81,12 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
         if (step !== 'rune') await sale.paySats(order);
         await mine();
         if (nth < steps.length - 1) {
-          await sale.until(order.id, ({ tokenPayCharge: each }) =>
-            [each.feeCharge.state, each.tokenCharge.state].includes('completed'),
+          // the order follows its charges a moment later, and waits for the other part
+          await sale.until(
+            order.id,
+            ({ state, tokenPayCharge: { feeCharge: fee, tokenCharge: token } }) =>
+              [fee.state, token.state].includes('completed') && state === 'waiting-payment',
           );
-          expect((await sale.read(order.id)).state).toBe('waiting-payment');
         }
       }
       await shop.world.deliver(order.id);
@@ -106,12 +108,14 @@ describe.skipIf(bitcoindForTests() === null)('an order of a collection with a pr
     await sale.payRune(order, other, 100n);
     await sale.paySats(order);
     await mine();
-    const waiting = await sale.until(
+    // a pending payment in a rune counts as seen until a block shows its units, so the order goes back a moment later
+    await sale.until(
       order.id,
-      ({ tokenPayCharge: { feeCharge, tokenCharge } }) =>
-        feeCharge.state === 'completed' && tokenCharge.state === 'payment_seen',
+      ({ state, tokenPayCharge: { feeCharge, tokenCharge } }) =>
+        feeCharge.state === 'completed' &&
+        tokenCharge.state === 'payment_seen' &&
+        state === 'waiting-payment',
     );
-    expect(waiting.state).toBe('waiting-payment');
     await sale.payRune(order, rune, 1n);
     await mine();
     await sale.until(order.id, isPaid);
